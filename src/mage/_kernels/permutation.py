@@ -1,0 +1,224 @@
+"""Algorithm 1 of the paper: which components does each ordering need, and with what sign?"""
+
+import numpy as np
+
+from mage._kernels.jit import kernel, lowest_bit
+from mage._kernels.subsets import advance, rank
+from mage._typing import Bits, Floats, Integers
+
+_ZERO = np.uint64(0)
+_ONE = np.uint64(1)
+
+
+@kernel
+def _touched(adjacency: Bits, placed: Bits, component: Bits, owner: Integers, player: int, out: Bits) -> None:
+    """The player with all components of T that it is adjacent to."""
+    words = adjacency.shape[1]
+    for w in range(words):
+        out[w] = _ZERO
+    for w in range(words):
+        near = adjacency[player, w] & placed[w] & ~out[w]
+        while near != _ZERO:
+            other = (w << 6) + lowest_bit(near)
+            for u in range(words):
+                out[u] |= component[owner[other], u]
+            near &= ~out[w]
+    out[player >> 6] |= _ONE << np.uint64(player & 63)
+
+
+@kernel
+def _linked(adjacency: Bits, touch: Bits, first: int, second: int) -> bool:
+    """Whether two players outside T are adjacent or touch one component of T."""
+    if (adjacency[first, second >> 6] >> np.uint64(second & 63)) & _ONE != _ZERO:
+        return True
+    for w in range(adjacency.shape[1]):
+        if touch[first, w] & touch[second, w] != _ZERO:
+            return True
+    return False
+
+
+@kernel
+def _hold_together(links: Integers, subset: int) -> bool:
+    """Whether the positions set in ``subset`` form one piece under ``links``."""
+    reached = subset & -subset
+    grew = True
+    while grew:
+        before = reached
+        for a in range(links.shape[0]):
+            if (reached >> a) & 1:
+                reached |= links[a] & subset
+        grew = reached != before
+    return reached == subset
+
+
+@kernel
+def _sort(players: Integers) -> None:
+    for a in range(1, players.shape[0]):
+        moving = players[a]
+        b = a - 1
+        while b >= 0 and players[b] > moving:
+            players[b + 1] = players[b]
+            b -= 1
+        players[b + 1] = moving
+
+
+@kernel
+def collect_terms(
+    adjacency: Bits,
+    orderings: Integers,
+    start: int,
+    unit: int,
+    order: int,
+    binomials: Integers,
+    coalitions: Bits,
+    signs: Floats,
+    targets: Integers,
+    ends: Integers,
+) -> tuple[int, int]:
+    """Write δ_S f|_E(T) of every ordering and every S, |S| = order, as signed terms ±f(coalition).
+
+    T holds the players before the first of S. Call two members of S linked if they are adjacent or touch one component
+    of T, and let C_A be A ⊆ S with all components of T that A touches. What is left of the inclusion-exclusion is
+
+        δ_S f|_E(T) = Σ (−1)^(k−|A|) f(C_A)  +  (−1)^k Σ f(K),
+
+    over A ⊆ S, A ≠ ∅, held together by links and linked to each of S∖A, and over components K of T that touch all of S.
+
+    Args:
+        adjacency: The graph.
+        orderings: Orderings of the players, one a row.
+        start: First ordering to take.
+        unit: Orderings that belong together; a unit is written whole or not at all.
+        order: k.
+        binomials: C(a, b).
+        coalitions: Output: coalition of each term.
+        signs: Output: its sign.
+        targets: Output: lexicographic rank of S.
+        ends: Output: number of terms up to and with ordering start, start + 1, …
+
+    Returns:
+        The number of orderings and of terms written; fewer than there are when the output is full.
+    """
+    num_players, words = adjacency.shape
+    capacity = coalitions.shape[0]
+    placed = np.empty(words, dtype=np.uint64)
+    component = np.empty((num_players, words), dtype=np.uint64)
+    owner = np.empty(num_players, dtype=np.int64)
+    touch = np.empty((num_players, words), dtype=np.uint64)
+    chosen = np.empty(order, dtype=np.int64)
+    ascending = np.empty(order, dtype=np.int64)
+    picks = np.empty(max(order - 1, 1), dtype=np.int64)
+    links = np.empty(order, dtype=np.int64)
+    union = np.empty(words, dtype=np.uint64)
+    everyone = (1 << order) - 1
+    written = 0
+    done = 0
+    unit_start = 0
+    for t in range(start, orderings.shape[0]):
+        if (t - start) % unit == 0:
+            unit_start = written
+        for w in range(words):
+            placed[w] = _ZERO
+        for p in range(num_players - order + 1):
+            player = orderings[t, p]
+            for place in range(p, num_players):
+                j = orderings[t, place]
+                _touched(adjacency, placed, component, owner, j, touch[j])
+            later = num_players - p - 1
+            for j in range(order - 1):
+                picks[j] = j
+            more = True
+            while more:
+                chosen[0] = player
+                for j in range(order - 1):
+                    chosen[j + 1] = orderings[t, p + 1 + picks[j]]
+                more = advance(picks, order - 1, later) if order > 1 else False
+                for a in range(order):
+                    links[a] = 0
+                for a in range(order):
+                    for b in range(a + 1, order):
+                        if _linked(adjacency, touch, chosen[a], chosen[b]):
+                            links[a] |= 1 << b
+                            links[b] |= 1 << a
+                # S must hang together, or its parts do not hear each other and δ is zero.
+                if not _hold_together(links, everyone):
+                    continue
+                ascending[:] = chosen
+                _sort(ascending)
+                target = rank(ascending, order, num_players, binomials)
+                for subset in range(1, everyone + 1):
+                    size = 0
+                    around = 0
+                    for a in range(order):
+                        if (subset >> a) & 1:
+                            size += 1
+                            around |= links[a]
+                    if (around | subset) != everyone or not _hold_together(links, subset):
+                        continue
+                    if written == capacity:
+                        return done, unit_start
+                    for w in range(words):
+                        coalitions[written, w] = _ZERO
+                    for a in range(order):
+                        if (subset >> a) & 1:
+                            for w in range(words):
+                                coalitions[written, w] |= touch[chosen[a], w]
+                    signs[written] = 1.0 if (order - size) % 2 == 0 else -1.0
+                    targets[written] = target
+                    written += 1
+                for w in range(words):
+                    union[w] = placed[w]
+                    for a in range(order):
+                        union[w] &= touch[chosen[a], w]
+                for w in range(words):
+                    while union[w] != _ZERO:
+                        k = (w << 6) + lowest_bit(union[w])
+                        if written == capacity:
+                            return done, unit_start
+                        for u in range(words):
+                            coalitions[written, u] = component[owner[k], u]
+                            union[u] &= ~component[owner[k], u]
+                        signs[written] = 1.0 if order % 2 == 0 else -1.0
+                        targets[written] = target
+                        written += 1
+            # The player joins T: its components merge, and all their members now belong to the player's.
+            for w in range(words):
+                component[player, w] = touch[player, w]
+            for w in range(words):
+                rest = touch[player, w]
+                while rest != _ZERO:
+                    owner[(w << 6) + lowest_bit(rest)] = player
+                    rest &= rest - _ONE
+            placed[player >> 6] |= _ONE << np.uint64(player & 63)
+        ends[t - start] = written
+        if (t - start + 1) % unit == 0:
+            done = t - start + 1
+    return done, written
+
+
+@kernel
+def add_units(
+    ends: Integers,
+    unit: int,
+    num_units: int,
+    targets: Integers,
+    contributions: Floats,
+    seen: int,
+    mean: Floats,
+    spread: Floats,
+) -> None:
+    """Welford's running mean and sum of squares over units, each the average of its orderings."""
+    current = np.zeros(mean.shape[0])
+    term = 0
+    for u in range(num_units):
+        current[:] = 0.0
+        end = ends[(u + 1) * unit - 1]
+        while term < end:
+            current[targets[term]] += contributions[term]
+            term += 1
+        count = seen + u + 1
+        for s in range(mean.shape[0]):
+            value = current[s] / unit
+            change = value - mean[s]
+            mean[s] += change / count
+            spread[s] += change * (value - mean[s])

@@ -1,0 +1,36 @@
+"""A progress bar for long work, silent where nobody is looking."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Protocol
+
+
+class Ticker(Protocol):
+    """What the work calls when it has done some more."""
+
+    def __call__(self, amount: float, /) -> None:
+        """Report that ``amount`` more has been done."""
+
+
+@contextmanager
+def progress_bar(description: str, total: float, enabled: bool | None = None) -> Iterator[Ticker]:
+    """Show how far the work has come.
+
+    Args:
+        description: What is being done.
+        total: Amount that makes the work complete.
+        enabled: True or False to force; None shows the bar on a terminal only.
+    """
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
+
+    console = Console(stderr=True)
+    shown = console.is_terminal if enabled is None else enabled
+    columns = (TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=console, disable=not shown, transient=True) as bar:
+        task = bar.add_task(description, total=total)
+
+        def advance(amount: float, /) -> None:
+            bar.advance(task, amount)
+
+        yield advance

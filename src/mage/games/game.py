@@ -1,0 +1,198 @@
+"""What is a coalition worth? A value function over sets of players that sit on a graph."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from mage import _bits
+from mage._typing import Bits, Floats, Masks
+from mage.games._memo import Memo, distinct
+from mage.graph import PlayerGraph, as_masks
+
+ValueFunction = Callable[[Masks], Any]
+
+_MEBIBYTE = 1 << 20
+
+
+class ValueFunctionError(RuntimeError):
+    """The user's value function raised, or returned something that is not one finite number per coalition."""
+
+
+class Game:
+    """A cooperative game on a graph: players, who may talk to whom, and a batched value function.
+
+    Worths are normalised, f(T) := value_fn(T) − value_fn(∅), remembered across calls, and asked for in chunks.
+
+    Args:
+        value_fn: Maps coalitions as booleans [q, n] to q numbers (array, tensor or list).
+        num_players: Number of players n.
+        edges: Who may talk to whom: pairs, a PyG ``edge_index``, a networkx graph or a :class:`PlayerGraph`. None is
+            the complete graph, under which the structure-aware indices equal the structure-blind ones.
+        names: One name a player, for messages and plots; by default their numbers.
+        baseline: value_fn(∅), where it is known beforehand; otherwise it costs one query.
+        batch_size: Largest number of coalitions in one call of ``value_fn``.
+        bytes_per_coalition: What ``value_fn`` needs of memory for one coalition, at its peak.
+        memory_cap: Bytes that one call of ``value_fn`` may need; with ``bytes_per_coalition`` it bounds the batch.
+        memo_capacity: Number of coalitions whose worth is remembered.
+    """
+
+    def __init__(
+        self,
+        value_fn: ValueFunction,
+        num_players: int,
+        edges: Any = None,
+        names: Sequence[str] | None = None,
+        *,
+        baseline: float | None = None,
+        batch_size: int = 4096,
+        bytes_per_coalition: int | None = None,
+        memory_cap: int = 256 * _MEBIBYTE,
+        memo_capacity: int = 1 << 21,
+    ) -> None:
+        if not callable(value_fn):
+            raise TypeError(f"value_fn must be callable, got {type(value_fn).__name__}")
+        self.graph = PlayerGraph(num_players) if num_players == 1 else PlayerGraph.of(edges, num_players)
+        self.num_players = self.graph.num_players
+        self.names = _checked_names(names, self.num_players)
+        for name, number in (("batch_size", batch_size), ("memory_cap", memory_cap)):
+            if number < 1:
+                raise ValueError(f"{name} must be at least 1, got {number}")
+        if memo_capacity < 0:
+            raise ValueError(f"memo_capacity must not be negative, got {memo_capacity}")
+        self.value_fn = value_fn
+        # Without a word from the user: a mask and a few float copies of it.
+        per_coalition = bytes_per_coalition or 64 * self.num_players
+        self.batch_size = max(1, min(batch_size, memory_cap // per_coalition))
+        self.num_queries = 0
+        self._memo = Memo(_bits.num_words(self.num_players), memo_capacity)
+        self._baseline = None if baseline is None else float(baseline)
+
+    def __repr__(self) -> str:
+        kind = "complete graph" if self.graph.is_complete else f"{self.graph.num_edges} edges"
+        return f"{type(self).__name__}({self.num_players} players, {kind}, {self.num_queries:,} queries)"
+
+    @property
+    def baseline(self) -> float:
+        """value_fn(∅), asked for once."""
+        if self._baseline is None:
+            self._baseline = float(self._ask(np.zeros((1, self.num_players), dtype=np.bool_))[0])
+        return self._baseline
+
+    @property
+    def total(self) -> float:
+        """Worth f(V) of all players together."""
+        return float(self.worth(np.ones((1, self.num_players), dtype=np.bool_))[0])
+
+    def worth(self, coalitions: Any) -> Floats:
+        """Normalised worth f(T) of each coalition; each distinct one is asked for at most once.
+
+        Args:
+            coalitions: Booleans [q, n], one set of players, or an iterable of sets of players.
+        """
+        return self.worth_of_bits(_bits.pack(as_masks(coalitions, self.num_players)))
+
+    def restricted_worth(self, coalitions: Any) -> Floats:
+        """f|_E(T): the sum of the worths of T's connected components (Algorithm 2 of the paper)."""
+        labels = self.graph.component_labels(coalitions)
+        rows, ranks = np.nonzero(np.arange(self.num_players) <= labels.max(axis=1, keepdims=True, initial=-1))
+        worths = self.worth(labels[rows] == ranks[:, None])
+        return np.bincount(rows, weights=worths, minlength=len(labels)).astype(np.float64)
+
+    def worth_of_bits(self, coalitions: Bits, all_distinct: bool = False) -> Floats:
+        """:meth:`worth` for coalitions as words; ``all_distinct`` promises that no row comes twice."""
+        worths, unknown = self._memo.recall(coalitions)
+        if len(unknown) == 0:
+            return worths
+        missing = coalitions[unknown]
+        rows = np.arange(len(missing))
+        if not all_distinct:
+            missing, rows = distinct(missing)
+        fresh = np.empty(len(missing))
+        baseline = self.baseline
+        for start in range(0, len(missing), self.batch_size):
+            chunk = missing[start : start + self.batch_size]
+            empty = ~chunk.any(axis=1)
+            asked = chunk if not empty.any() else chunk[~empty]
+            answers = np.zeros(len(chunk))
+            if len(asked):
+                answers[~empty] = self._ask(_bits.unpack(asked, self.num_players)) - baseline
+            fresh[start : start + len(chunk)] = answers
+            # Remembered chunk by chunk: an interruption loses nothing that was paid for.
+            self._memo.remember(chunk, answers)
+        worths[unknown] = fresh[rows]
+        return worths
+
+    def novel(self, coalitions: Bits) -> Masks:
+        """Which rows, taken in order, would each cost a new query of the model; the empty coalition costs none."""
+        _, unknown = self._memo.recall(coalitions)
+        new = np.zeros(len(coalitions), dtype=np.bool_)
+        _, rows = distinct(coalitions[unknown])
+        new[unknown[np.unique(rows, return_index=True)[1]]] = True
+        return new & coalitions.any(axis=1)
+
+    def describe(self, coalition: Any) -> str:
+        """A coalition in words, for messages."""
+        players = np.flatnonzero(as_masks(coalition, self.num_players)[0]).tolist()
+        if not players:
+            return "the empty coalition"
+        shown = ", ".join(str(player) for player in players[:20]) + (", …" if len(players) > 20 else "")
+        text = f"coalition {{{shown}}}"
+        if self.names != tuple(str(i) for i in range(self.num_players)):
+            text += " (" + ", ".join(self.names[p] for p in players[:20]) + (", …)" if len(players) > 20 else ")")
+        return text
+
+    # -- the one place where the user's function is called --------------------------------------------------------
+
+    def _ask(self, masks: Masks) -> Floats:
+        self.num_queries += len(masks)
+        try:
+            values = self.value_fn(masks)
+        except Exception as error:
+            # Which coalition it was is worth a few more calls: the run is over anyway.
+            culprit = self._first_culprit(masks)
+            where = "a batch that starts with " + self.describe(masks[0]) if culprit is None else self.describe(culprit)
+            raise ValueFunctionError(f"value_fn raised {type(error).__name__} on {where}: {error}") from error
+        if hasattr(values, "detach"):
+            values = values.detach().cpu().numpy()
+        try:
+            answers = np.asarray(values, dtype=np.float64)
+        except (TypeError, ValueError) as error:
+            raise ValueFunctionError(
+                f"value_fn must return {len(masks)} numbers, got {type(values).__name__} "
+                f"on a batch that starts with {self.describe(masks[0])}"
+            ) from error
+        if answers.shape != (len(masks),):
+            raise ValueFunctionError(
+                f"value_fn must return shape [{len(masks)}] for {len(masks)} coalitions, got {list(answers.shape)} "
+                f"on a batch that starts with {self.describe(masks[0])}"
+            )
+        wrong = ~np.isfinite(answers)
+        if wrong.any():
+            row = int(np.flatnonzero(wrong)[0])
+            raise ValueFunctionError(f"value_fn returned {answers[row]} for {self.describe(masks[row])}")
+        return answers
+
+    def _first_culprit(self, masks: Masks) -> Masks | None:
+        """The coalition that makes the value function raise, by bisection; None if it only fails as a batch."""
+        while len(masks) > 1:
+            half = len(masks) // 2
+            masks = masks[:half] if self._raises(masks[:half]) else masks[half:]
+        return masks[0] if self._raises(masks) else None
+
+    def _raises(self, masks: Masks) -> bool:
+        try:
+            self.value_fn(masks)
+        except Exception:
+            return True
+        return False
+
+
+def _checked_names(names: Sequence[str] | None, num_players: int) -> tuple[str, ...]:
+    if names is None:
+        return tuple(str(i) for i in range(num_players))
+    if isinstance(names, str) or len(names) != num_players:
+        raise ValueError(f"names must list {num_players} names, one a player, got {len(names)}")
+    return tuple(str(name) for name in names)

@@ -1,0 +1,112 @@
+"""Interactions drawn on the players' graph."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from mage._files import atomic_path
+from mage._optional import require
+from mage._typing import Floats
+from mage.graph import PlayerGraph
+from mage.indices import FAMILIES, Interactions
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+FOR, AGAINST = "#1b7837", "#b2182b"
+
+
+def layout(graph: PlayerGraph, seed: int = 0) -> Floats:
+    """Positions [n, 2] of the players, the same for the same graph and seed."""
+    networkx = require("networkx", "plot")
+    drawn = networkx.Graph()
+    drawn.add_nodes_from(range(graph.num_players))
+    drawn.add_edges_from(graph.edges.tolist())
+    if 1 < graph.num_players <= 300 and networkx.is_connected(drawn):
+        placed = networkx.kamada_kawai_layout(drawn)
+    else:
+        placed = networkx.spring_layout(drawn, seed=seed)
+    return np.array([placed[player] for player in range(graph.num_players)])
+
+
+def draw_interactions(axes: Axes, interactions: Interactions, positions: Any = None, most_pairs: int = 40) -> None:
+    """Draw first-order terms as node shades and the strongest pairs as lines, green for positive, red for negative.
+
+    Args:
+        axes: Where to draw.
+        interactions: An index of any order; sets of three and more are not drawn.
+        positions: Positions of the players [n, 2]; a layout of the graph by default.
+        most_pairs: Number of pairs drawn at most.
+    """
+    require("matplotlib", "plot")
+    place = layout(interactions.graph) if positions is None else np.asarray(positions)
+    matrix = interactions.matrix
+    strongest = float(np.abs(matrix).max()) or 1.0
+    for i, j in interactions.graph.edges.tolist():
+        axes.plot(*place[[i, j]].T, color="0.8", linewidth=1, zorder=1)
+    pairs = interactions.top(most_pairs, size=2) if interactions.order > 1 else []
+    for (i, j), value, _ in reversed(pairs):
+        strength = abs(value) / strongest
+        if strength > 0.01:
+            # Dashes keep the sign readable without colour.
+            axes.plot(
+                *place[[i, j]].T,
+                color=FOR if value > 0 else AGAINST,
+                linestyle="-" if value > 0 else (0, (3, 2)),
+                linewidth=1 + 5 * strength,
+                alpha=0.25 + 0.75 * strength,
+                solid_capstyle="round",
+                zorder=2,
+            )
+    for player, value in enumerate(np.diag(matrix)):
+        shade = min(1.0, abs(value) / strongest)
+        axes.scatter(place[player, 0], place[player, 1], s=320, color="white", edgecolors="0.3", zorder=3)
+        axes.scatter(
+            place[player, 0],
+            place[player, 1],
+            s=320,
+            color=FOR if value > 0 else AGAINST,
+            alpha=0.75 * shade,
+            linewidths=0,
+            zorder=4,
+        )
+        axes.annotate(interactions.names[player], place[player], ha="center", va="center", fontsize=8, zorder=5)
+    axes.set_axis_off()
+    axes.margins(0.1)
+    axes.set_aspect("equal")
+
+
+def plot_indices(results: Sequence[Interactions], title: str = "") -> Figure:
+    """Several indices of one game side by side, on one layout."""
+    require("matplotlib", "plot")
+    from matplotlib.figure import Figure
+
+    columns = min(2, len(results))
+    rows = -(-len(results) // columns)
+    figure = Figure(figsize=(5.2 * columns, 4.4 * rows), layout="constrained")
+    positions = layout(results[0].graph)
+    for cell, result in enumerate(results):
+        axes = figure.add_subplot(rows, columns, cell + 1)
+        draw_interactions(axes, result, positions)
+        symbol = FAMILIES[result.index].symbol
+        how = "exact" if result.exact else f"{result.num_permutations} orderings"
+        axes.set_title(f"{result.index} ({symbol}), order {result.order}, {how}", fontsize=11)
+    if title:
+        figure.suptitle(title)
+    return figure
+
+
+def save_figure(figure: Figure, path: str | Path) -> None:
+    """Write a figure as SVG, PNG or PDF by the path's ending; the same figure gives the same bytes."""
+    from matplotlib import rc_context
+
+    kind = Path(path).suffix.lstrip(".") or "svg"
+    # Without a salt and with a date, matplotlib writes different bytes every time.
+    metadata = {"svg": {"Date": None}, "pdf": {"CreationDate": None}}.get(kind, {})
+    with rc_context({"svg.hashsalt": "mage"}), atomic_path(path) as unfinished:
+        figure.savefig(unfinished, format=kind, metadata=metadata)

@@ -19,14 +19,13 @@ from pathlib import Path
 
 import networkx as nx
 import numpy as np
-import torch
 
 from mage import Game, PlayerGraph, interactions
 from mage.indices._closed_form import Accumulator, top_order_coefficients
 from mage.plots import save_figure
 
 sys.path.insert(0, str(Path(__file__).parent))
-from reference_models import GraphWorth, ba_with_house
+from graphs import ba_with_house
 
 RESULTS = Path(__file__).parent / "results"
 
@@ -41,17 +40,18 @@ def clock(work: Callable[[], object], repeat: int = 3) -> float:
     return float(best)
 
 
-def verdict(ratio: float, wanted: float) -> str:
-    return f"{ratio:8.1f}×   (wanted ≥ {wanted:g}×: {'yes' if ratio >= wanted else 'NO'})"
+def verdict(ratio: float, wanted: float, unit: str = "×") -> str:
+    return f"{ratio:8.1f}{unit}   (wanted ≥ {wanted:g}{unit}: {'yes' if ratio >= wanted else 'NO'})"
 
 
 class Timed:
     """A value function that adds up the seconds spent inside it."""
 
-    def __init__(self, worth: GraphWorth) -> None:
+    def __init__(self, worth: Callable[[np.ndarray], np.ndarray]) -> None:
         self.worth, self.seconds, self.rows = worth, 0.0, 0
 
     def __call__(self, masks: np.ndarray) -> np.ndarray:
+        """Worths, timed."""
         start = time.perf_counter()
         values = self.worth(masks)
         self.seconds += time.perf_counter() - start
@@ -109,6 +109,10 @@ def transcription(value_fn: Timed, n: int, edges: list[tuple[int, int]], orderin
 
 
 def algorithm_1() -> None:
+    import torch
+    from reference_models import GraphWorth
+
+    torch.set_num_threads(1)
     print("(a) Algorithm 1, 200 orderings, 3-layer GCN of width 20, BA graph + house, 25 nodes")
     n, edges = ba_with_house(seed=0)
     orderings = np.array([np.random.default_rng(t).permutation(n) for t in range(200)])
@@ -172,7 +176,9 @@ def enumeration() -> None:
     accumulate()
     listed, summed = count / clock(listing), count / clock(accumulate)
     print(f"    {n} nodes, {count:,} coalitions")
-    print(f"    listing                    {listed / 1e6:6.1f}·10⁶/s   (wanted ≥ 5: {'yes' if listed >= 5e6 else 'NO'})")
+    print(
+        f"    listing                    {listed / 1e6:6.1f}·10⁶/s   (wanted ≥ 5: {'yes' if listed >= 5e6 else 'NO'})"
+    )
     print(
         f"    listing + accumulation     {summed / 1e6:6.1f}·10⁶/s   (wanted ≥ 1.5: {'yes' if summed >= 1.5e6 else 'NO'})"
     )
@@ -200,7 +206,9 @@ def memory() -> None:
         game = Game(lambda masks: masks[:, 0] * 1.0, n, edges)
         result = interactions(game, "myerson-taylor", method="exact", budget=10**9)
         peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-        print(f"    {result.num_queries:12,} coalitions: peak memory {peak:.0f} MB ({peak - before:.0f} MB above a small run)")
+        print(
+            f"    {result.num_queries:12,} coalitions: peak memory {peak:.0f} MB ({peak - before:.0f} MB above a small run)"
+        )
 
 
 def myerson_package() -> None:
@@ -299,7 +307,6 @@ def draw(rows: list[tuple[int, int, float, float, int]]) -> None:
 
 
 if __name__ == "__main__":
-    torch.set_num_threads(1)
     if "--memory" in sys.argv:
         memory()
     else:

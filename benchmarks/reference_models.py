@@ -1,20 +1,10 @@
-"""A fixed-weight GCN and the graphs the benchmarks run it on."""
+"""A fixed-weight GCN as a value function."""
 
 from __future__ import annotations
 
-import networkx as nx
 import numpy as np
 import torch
 from torch_geometric.nn import GCNConv, global_mean_pool
-
-HOUSE = ((0, 1), (1, 2), (2, 3), (3, 0), (0, 4), (1, 4))
-
-
-def ba_with_house(seed: int, base: int = 20) -> tuple[int, list[tuple[int, int]]]:
-    """A Barabási-Albert tree with a house hung onto it: number of nodes and edges."""
-    tree = nx.barabasi_albert_graph(base, 1, seed=seed)
-    house = [(base + i, base + j) for i, j in HOUSE]
-    return base + 5, [*tree.edges(), *house, (seed % base, base)]
 
 
 class GCN(torch.nn.Module):
@@ -29,6 +19,7 @@ class GCN(torch.nn.Module):
         self.head = torch.nn.Linear(width, 2)
 
     def forward(self, x: torch.Tensor, edge_index: torch.Tensor, batch: torch.Tensor, size: int) -> torch.Tensor:
+        """Logits of a batch of graphs."""
         for conv in self.convs:
             x = conv(x, edge_index).relu()
         return self.head(global_mean_pool(x, batch, size))

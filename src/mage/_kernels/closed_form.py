@@ -39,14 +39,14 @@ def accumulate(
         if worth == 0.0:
             continue
         count = 0
-        size = 0
+        size = np.int64(0)
         for w in range(words):
             own = members[coalition, w]
             rest = own | neighbours[coalition, w]
             while rest != _ZERO:
                 bit = lowest_bit(rest)
                 rest &= rest - _ONE
-                member = int((own >> np.uint64(bit)) & _ONE)
+                member = np.int64((own >> np.uint64(bit)) & _ONE)
                 involved[count] = (w << 6) + bit
                 outside[count] = 1 - member
                 size += member
@@ -77,11 +77,11 @@ def accumulate(
                 picks[j] = j
             more = True
             while more:
-                q = 0
+                others = np.int64(0)
                 for j in range(order - 1):
                     prefix[j] = np.int64(involved[picks[j]])
-                    q += int(outside[picks[j]])
-                row, share = totals[rank(prefix, order - 1, num_players, binomials)], shares[q]
+                    others += np.int64(outside[picks[j]])
+                row, share = totals[rank(prefix, order - 1, num_players, binomials)], shares[others]
                 for j in range(picks[order - 2] + 1, count):
                     row[involved[j]] += share[j]
                 more = advance(picks, order - 1, count)

@@ -13,14 +13,14 @@ _ZERO = np.uint64(0)
 
 
 @kernel
-def _slot(words: Bits, row: int, modulus: np.uint64) -> int:
+def _slot(words: Bits, row: int, modulus: np.uint64) -> np.int64:
     state = _ZERO
     for w in range(words.shape[1]):
         state = (state ^ words[row, w]) + _GOLDEN
         state = (state ^ (state >> _S30)) * _MIX_1
         state = (state ^ (state >> _S27)) * _MIX_2
         state = state ^ (state >> _S31)
-    return int(state & modulus)
+    return np.int64(state & modulus)
 
 
 @kernel
@@ -41,7 +41,7 @@ def find(coalitions: Bits, keys: Bits, slots: Integers, rows: Integers) -> None:
             if same:
                 rows[query] = candidate
                 break
-            slot = (slot + 1) & int(modulus)
+            slot = (slot + 1) & np.int64(modulus)
 
 
 @kernel
@@ -62,7 +62,7 @@ def intern(coalitions: Bits, keys: Bits, slots: Integers, size: int, rows: Integ
             if same:
                 found = candidate
                 break
-            slot = (slot + 1) & int(modulus)
+            slot = (slot + 1) & np.int64(modulus)
         if found < 0:
             found = size
             slots[slot] = size
@@ -80,5 +80,5 @@ def rebuild(keys: Bits, size: int, slots: Integers) -> None:
     for row in range(size):
         slot = _slot(keys, row, modulus)
         while slots[slot] >= 0:
-            slot = (slot + 1) & int(modulus)
+            slot = (slot + 1) & np.int64(modulus)
         slots[slot] = row

@@ -10,7 +10,6 @@
 from __future__ import annotations
 
 import itertools
-import resource
 import subprocess
 import sys
 import time
@@ -192,16 +191,22 @@ def enumeration() -> None:
     print(out.stdout, end="")
 
 
+def peak_memory() -> float:
+    """Megabytes this process has held at its peak; getrusage would count those of the process that started it."""
+    lines = Path("/proc/self/status").read_text().splitlines()
+    return int(next(line for line in lines if line.startswith("VmHWM")).split()[1]) / 1024
+
+
 def memory() -> None:
     """Run in a process of its own: peak memory of exact indices over more and more coalitions."""
     n, edges = ba_with_house(seed=0, base=18)
     small = interactions(Game(lambda masks: masks.sum(axis=1), n, edges), method="exact").num_queries
-    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    before = peak_memory()
     for base in (24, 27):
         n, edges = ba_with_house(seed=0, base=base)
         game = Game(lambda masks: masks[:, 0] * 1.0, n, edges)
         result = interactions(game, "myerson-taylor", method="exact", budget=10**9)
-        peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+        peak = peak_memory()
         growth = f"{peak - before:.0f} MB above a run of {small:,}"
         print(f"    {result.num_queries:12,} coalitions: peak memory {peak:.0f} MB, {growth}")
 

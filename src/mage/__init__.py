@@ -4,13 +4,17 @@ from mage._version import __version__
 from mage.games import Game, ValueFunctionError
 from mage.graph import PlayerGraph
 from mage.indices import Interactions, TooManyCoalitionsError, interactions
+from mage.motifs import Motif, MotifSet, find_motifs
 
 __all__ = [
     "Game",
     "Interactions",
+    "Motif",
+    "MotifSet",
     "PlayerGraph",
     "TooManyCoalitionsError",
     "ValueFunctionError",
     "__version__",
+    "find_motifs",
     "interactions",
 ]

@@ -6,6 +6,7 @@ check_index(lambda game: my_index(game, order=2), order=2)
 
 from mage.testing.games import check_game
 from mage.testing.indices import INDEX_CHECKS, check_index
+from mage.testing.motifs import exhaustive_objective, random_interactions
 from mage.testing.reference import (
     algorithm_1,
     by_definition,
@@ -21,8 +22,10 @@ __all__ = [
     "by_definition",
     "check_game",
     "check_index",
+    "exhaustive_objective",
     "random_game",
     "random_graph",
+    "random_interactions",
     "restricted",
     "unanimity_game",
 ]

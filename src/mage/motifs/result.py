@@ -1,0 +1,99 @@
+"""What the search returns: motifs with scores, and how good they are."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from mage._typing import Integers
+
+
+@dataclass(frozen=True)
+class Motif:
+    """A group of nodes that acts together.
+
+    Attributes:
+        nodes: Its nodes, ascending.
+        score: GrAttr of the nodes under the τ of the search: positive speaks for the output, negative against it.
+        names: Names of the nodes, in the same order.
+    """
+
+    nodes: tuple[int, ...]
+    score: float
+    names: tuple[str, ...] = ()
+
+    @property
+    def sign(self) -> int:
+        """+1 or −1."""
+        return 1 if self.score >= 0 else -1
+
+    def __len__(self) -> int:
+        return len(self.nodes)
+
+
+@dataclass(frozen=True)
+class MotifSet:
+    """Disjoint motifs, strongest first, with the proof of how good they are.
+
+    Attributes:
+        motifs: At most m of them; fewer where more would not help.
+        objective: Σ |score|, what the search maximises.
+        bound: No feasible family is worth more than this.
+        optimal: Whether the bound proves the objective largest.
+        num_nodes: Nodes of the graph n.
+        num_motifs: m as asked for.
+        max_nodes: M as used.
+        tau: τ.
+        connected: Whether motifs had to be connected.
+        solver: What found it: ``"search"``, ``"milp"``, or both.
+        work: Search and solver nodes it took.
+    """
+
+    motifs: tuple[Motif, ...]
+    objective: float
+    bound: float
+    optimal: bool
+    num_nodes: int
+    num_motifs: int
+    max_nodes: int
+    tau: float
+    connected: bool
+    solver: str
+    work: int
+
+    @property
+    def gap(self) -> float:
+        """Relative distance from the objective to the bound; 0 where optimal."""
+        return 0.0 if self.optimal else (self.bound - self.objective) / max(abs(self.bound), 1e-300)
+
+    @property
+    def nodes(self) -> tuple[int, ...]:
+        """All nodes of all motifs, ascending."""
+        return tuple(sorted(node for motif in self.motifs for node in motif.nodes))
+
+    @property
+    def labels(self) -> Integers:
+        """For each node the rank of its motif, 1 for the strongest, 0 for none; a partition, as AMI wants it."""
+        labels = np.zeros(self.num_nodes, dtype=np.int64)
+        for rank, motif in enumerate(self.motifs, start=1):
+            labels[list(motif.nodes)] = rank
+        return labels
+
+    def __len__(self) -> int:
+        return len(self.motifs)
+
+    def __iter__(self) -> Iterator[Motif]:
+        return iter(self.motifs)
+
+    def __getitem__(self, rank: int) -> Motif:
+        return self.motifs[rank]
+
+    def __repr__(self) -> str:
+        proof = "proven optimal" if self.optimal else f"within {100 * self.gap:.2g} % of the bound {self.bound:.4g}"
+        lines = [f"MotifSet({len(self.motifs)} motifs, objective {self.objective:.4g}, {proof})"]
+        for motif in self.motifs:
+            names = ", ".join(motif.names or map(str, motif.nodes))
+            lines.append(f"  {'for    ' if motif.sign > 0 else 'against'} {motif.score:+.4g}  {{{names}}}")
+        return "\n".join(lines)

@@ -1,0 +1,78 @@
+"""The best family of motifs by looking at all of them."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterable
+
+import numpy as np
+
+from mage._kernels.jit import kernel
+from mage._typing import Floats
+from mage.graph import PlayerGraph
+from mage.indices import Interactions
+
+
+@kernel
+def _best_covers(worths: Floats, num_motifs: int, covers: Floats) -> None:
+    """covers[k, T]: best total worth of at most k disjoint sets that together are exactly T."""
+    for k in range(1, num_motifs + 1):
+        for whole in range(1, len(worths)):
+            covers[k, whole] = covers[k - 1, whole]
+            lowest = whole & -whole
+            part = whole
+            while part > 0:
+                if part & lowest and worths[part] > -np.inf:
+                    total = worths[part] + covers[k - 1, whole ^ part]
+                    covers[k, whole] = max(covers[k, whole], total)
+                part = (part - 1) & whole
+
+
+def exhaustive_objective(
+    interactions: Interactions,
+    graph: PlayerGraph,
+    num_motifs: int,
+    max_nodes: int,
+    tau: float,
+    *,
+    include: Iterable[int] = (),
+    exclude: Iterable[int] = (),
+) -> float | None:
+    """Largest Σ |GrAttr| over all families of connected sets (n ≤ 13 or so); None where no family holds ``include``.
+
+    Pass ``PlayerGraph.complete(n)`` for motifs that need not be connected.
+    """
+    n = graph.num_players
+    masks = ((np.arange(2**n)[:, None] >> np.arange(n)) & 1).astype(bool)
+    worths = np.zeros(2**n)
+    for players, value, _ in interactions:
+        weight = tau * value if value > 0 else (1 - tau) * value
+        worths += weight * masks[:, list(players)].all(axis=1)
+    worths = np.abs(worths)
+    worths[~graph.is_connected(masks)] = -np.inf
+    worths[masks[:, list(exclude)].any(axis=1)] = -np.inf
+    covers = np.full((num_motifs + 1, 2**n), -np.inf)
+    covers[:, 0] = 0.0
+    _best_covers(worths, num_motifs, covers)
+    allowed = (masks.sum(axis=1) <= max_nodes) & masks[:, list(include)].all(axis=1)
+    best = covers[num_motifs][allowed].max(initial=-np.inf)
+    return None if best == -np.inf else float(best)
+
+
+def random_interactions(graph: PlayerGraph, order: int, seed: int, *, rounded: bool = False) -> Interactions:
+    """Independent normal values for all sets of at most ``order`` players; ``rounded`` makes ties and zeros."""
+    n = graph.num_players
+    count = sum(len(list(itertools.combinations(range(n), size))) for size in range(1, order + 1))
+    values = np.random.default_rng(seed).normal(size=count)
+    if rounded:
+        values = np.round(values)
+    return Interactions(
+        index="myerson-taylor",
+        order=order,
+        graph=graph,
+        values=values,
+        std_error=np.zeros(count),
+        exact=True,
+        method="random",
+        num_queries=0,
+    )

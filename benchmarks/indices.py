@@ -208,7 +208,8 @@ def memory() -> None:
         result = interactions(game, "myerson-taylor", method="exact", budget=10**9)
         peak = peak_memory()
         growth = f"{peak - before:.0f} MB above a run of {small:,}"
-        print(f"    {result.num_queries:12,} coalitions: peak memory {peak:.0f} MB, {growth}")
+        verdict = f"(wanted < 1000 MB: {'yes' if peak < 1000 else 'NO'})"
+        print(f"    {result.num_queries:12,} coalitions: peak memory {peak:.0f} MB, {growth} {verdict}")
 
 
 def myerson_package() -> None:
@@ -228,7 +229,11 @@ def myerson_package() -> None:
         start = time.perf_counter()
         reference = MyersonCalculator(drawn, single).calculate_all_myerson_values()
         theirs = time.perf_counter() - start
-        ours = clock(lambda n=n, drawn=drawn, value_fn=value_fn: interactions(Game(value_fn, n, drawn), "myerson"))
+        ours = clock(
+            lambda n=n, drawn=drawn, value_fn=value_fn: interactions(
+                Game(value_fn, n, drawn), "myerson", method="exact"
+            )
+        )
         values = interactions(Game(value_fn, n, drawn), "myerson", method="exact").values
         difference = max(abs(values[i] - reference[i]) for i in range(n))
         print(f"    {n} nodes: myerson {theirs:8.2f} s, mage {ours:.4f} s {verdict(theirs / ours, 100)}")

@@ -7,8 +7,9 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mage import PlayerGraph
+from mage import Game, PlayerGraph
 from mage._counting import count_by_frontier
+from mage._kernels import connected as kernels
 from tests.strategies import graphs
 
 
@@ -118,6 +119,45 @@ def test_every_source_gives_the_same_graph():
     assert hash(PlayerGraph.of(drawn, 5)) == hash(expected)
 
 
+def test_networkx_numbers_are_kept_and_names_become_players():
+    drawn = nx.Graph([(0, 2), (2, 1)])
+    assert PlayerGraph.from_networkx(drawn).edges.tolist() == [[0, 2], [1, 2]]
+    game = Game(lambda masks: masks.sum(axis=1), 3, nx.Graph([("N", "C"), ("C", "O")]))
+    assert game.names == ("N", "C", "O")
+    assert game.graph.edges.tolist() == [[0, 1], [1, 2]]
+
+
+@pytest.mark.parametrize("num_players", [1, 2, 63, 64, 65, 130])
+def test_complete_graphs(num_players):
+    graph = PlayerGraph.complete(num_players)
+    pairs = [(i, j) for i in range(num_players) for j in range(i)]
+    assert graph == PlayerGraph(num_players, pairs)
+    assert graph.num_edges == len(pairs)
+    assert graph.is_complete
+    np.testing.assert_array_equal(graph.adjacency_bits, PlayerGraph(num_players, pairs).adjacency_bits)
+
+
+@pytest.mark.parametrize("num_players", [60, 70, 140])
+def test_counting_by_listing_beyond_64_players(num_players):
+    path = PlayerGraph(num_players, [(i, i + 1) for i in range(num_players - 1)])
+    total = num_players * (num_players + 1) // 2
+    assert kernels.count(path.adjacency_bits, path._stack(2), 10**9) == total
+    assert kernels.count(path.adjacency_bits, path._stack(2), 100) == 101
+
+
+def test_large_sparse_graphs_are_counted_at_once():
+    assert PlayerGraph(3000).count_connected() == 3000
+    star = PlayerGraph(3000, [(0, i) for i in range(1, 3000)])
+    assert star.count_connected() == 2**2999 + 2999
+    assert PlayerGraph(2000).sample_connected(10).shape == (10, 2000)
+
+
+def test_arrays_cannot_be_changed_behind_the_graph():
+    graph = PlayerGraph(3, [(0, 1)])
+    with pytest.raises(ValueError, match="read-only"):
+        graph.edges[0, 0] = 2
+
+
 def test_two_by_two_arrays_are_read_as_documented():
     assert PlayerGraph.of(torch.tensor([[0, 1], [2, 3]]), 4).edges.tolist() == [[0, 2], [1, 3]]
     assert PlayerGraph.of(np.array([[0, 1], [2, 3]]), 4).edges.tolist() == [[0, 1], [2, 3]]
@@ -136,6 +176,9 @@ def test_two_by_two_arrays_are_read_as_documented():
         (lambda: PlayerGraph.of(PlayerGraph(3), 4), "expected 4"),
         (lambda: PlayerGraph(3).components([{0}, {1}]), "one coalition"),
         (lambda: PlayerGraph(3).components({7}), "player 7"),
+        (lambda: PlayerGraph(3).is_connected([[True, False, True]]), "whole numbers"),
+        (lambda: PlayerGraph(3).is_connected([0.5]), "whole numbers"),
+        (lambda: PlayerGraph(3).is_connected(np.array([[1, 0, 1]], np.uint8)), "convert masks to bool"),
         (lambda: PlayerGraph(3).is_connected(np.ones((2, 4), bool)), r"\[q, 3\]"),
         (lambda: next(PlayerGraph(3).blocks(block_size=0)), "block_size"),
         (lambda: PlayerGraph(3).sample_connected(-1), "count"),

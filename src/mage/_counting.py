@@ -1,5 +1,6 @@
 """How many connected coalitions a sparse graph has, without listing them."""
 
+import heapq
 from collections.abc import Sequence
 
 State = tuple[int, ...]
@@ -15,7 +16,7 @@ def count_by_frontier(neighbours: Sequence[Sequence[int]], max_steps: int) -> in
 
     Args:
         neighbours: Adjacency lists.
-        max_steps: Give up after this many state transitions; dense graphs have too wide a frontier.
+        max_steps: Give up after about this many state transitions; dense graphs have too wide a frontier.
 
     Returns:
         The count, or None where ``max_steps`` did not suffice.
@@ -29,12 +30,14 @@ def count_by_frontier(neighbours: Sequence[Sequence[int]], max_steps: int) -> in
     total = 0
     steps = 0
     for rank, vertex in enumerate(order):
-        adjacent = [slot for slot, other in enumerate(frontier) if other in set(neighbours[vertex])]
+        near = set(neighbours[vertex])
+        adjacent = [slot for slot, other in enumerate(frontier) if other in near]
         extended = [*frontier, vertex]
         kept = [slot for slot, other in enumerate(extended) if last_use[other] > rank]
         following: dict[State, int] = {}
         for state, ways in states.items():
-            steps += 2
+            # A step costs time with the width of the frontier.
+            steps += 2 + len(frontier) // 8
             for taken in _with_and_without(state, adjacent):
                 shrunk = tuple(taken[slot] for slot in kept)
                 closed = {label for label in taken if label} - {label for label in shrunk if label}
@@ -65,17 +68,25 @@ def _relabel(state: State) -> State:
 
 def _narrow_order(neighbours: Sequence[Sequence[int]]) -> list[int]:
     """An order of the vertices that keeps the frontier narrow: greedily the vertex that widens it least."""
-    undecided = {v: len(set(neighbours[v])) for v in range(len(neighbours))}
+    undecided = [len(near) for near in neighbours]
+    done = [False] * len(neighbours)
+    starts = sorted(range(len(neighbours)), key=lambda v: (undecided[v], v), reverse=True)
     order: list[int] = []
-    reachable: set[int] = set()
-    while undecided:
-        pool = reachable or {min(undecided, key=lambda v: (undecided[v], v))}
-        vertex = min(pool, key=lambda v: (undecided[v], v))
+    # Entries (open neighbours, vertex); outdated ones stay behind and are skipped.
+    reachable: list[tuple[int, int]] = []
+    while len(order) < len(neighbours):
+        if reachable:
+            still_open, vertex = heapq.heappop(reachable)
+            if done[vertex] or still_open != undecided[vertex]:
+                continue
+        else:
+            vertex = starts.pop()
+            if done[vertex]:
+                continue
         order.append(vertex)
-        del undecided[vertex]
-        reachable.discard(vertex)
+        done[vertex] = True
         for other in neighbours[vertex]:
-            if other in undecided:
+            if not done[other]:
                 undecided[other] -= 1
-                reachable.add(other)
+                heapq.heappush(reachable, (undecided[other], other))
     return order

@@ -24,7 +24,7 @@ def progress_bar(description: str, total: float, enabled: bool | None = None) ->
     from rich.console import Console
     from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
 
-    console = Console(stderr=True)
+    console = Console(stderr=True, force_terminal=enabled or None)
     shown = console.is_terminal if enabled is None else enabled
     columns = (TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), TimeRemainingColumn())
     with Progress(*columns, console=console, disable=not shown, transient=True) as bar:

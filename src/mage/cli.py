@@ -39,6 +39,7 @@ def demo(
 ) -> None:
     """Compute the four indices of a small built-in game and draw them side by side."""
     from mage import demo as module
+    from mage import find_motifs
 
     results, files = module.run(output)
     console = Console()
@@ -49,7 +50,8 @@ def demo(
         terms = "  ".join(f"{{{', '.join(result.names[p] for p in t.players)}}} {t.value:+.3f}" for t in result.top(3))
         table.add_row(result.index, str(result.order), str(result.num_queries), terms)
     console.print(table)
-    console.print("Queries are counted once: an index that comes later reuses what the game already knows.")
+    console.print("The structure-aware indices ask for connected coalitions only.")
+    console.print(find_motifs(results[-1], num_motifs=3, max_nodes=6, tau=0.5), soft_wrap=True)
     for file in files:
         console.print(f"wrote {file}", soft_wrap=True)
 

@@ -44,8 +44,8 @@ def run(folder: Path) -> tuple[list[Interactions], list[Path]]:
         The indices and the files written.
     """
     folder.mkdir(parents=True, exist_ok=True)
-    game = nitroaniline_game()
-    results = [interactions(game, name, method="exact") for name in FAMILIES]
+    # A new game for each index, so that each shows what it costs by itself.
+    results = [interactions(nitroaniline_game(), name, method="exact") for name in FAMILIES]
     figure = plot_indices(results, title="Who acts with whom in the demo game")
     picture, page = folder / "indices.svg", folder / "index.html"
     save_figure(figure, picture)

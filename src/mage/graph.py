@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -40,18 +41,31 @@ class PlayerGraph:
 
     def __init__(self, num_players: int, edges: Iterable[Sequence[int]] | AnyArray = ()) -> None:
         self.num_players = _checked_count(num_players)
-        self.edges: Integers = _normalised(edges, self.num_players)
+        pairs = _normalised(edges, self.num_players)
+        self.num_edges = len(pairs)
         words = _bits.num_words(self.num_players)
         self.adjacency_bits: Bits = np.zeros((self.num_players, words), dtype=np.uint64)
-        both = np.concatenate([self.edges, self.edges[:, ::-1]])
+        both = np.concatenate([pairs, pairs[:, ::-1]])
         shift = (both[:, 1] % 64).astype(np.uint64)
         np.bitwise_or.at(self.adjacency_bits, (both[:, 0], both[:, 1] // 64), np.uint64(1) << shift)
+        self._edges: Integers | None = pairs
+        for array in (pairs, self.adjacency_bits):
+            array.setflags(write=False)
 
     @classmethod
     def complete(cls, num_players: int) -> PlayerGraph:
         """Everybody talks to everybody: the graph under which structure does not matter."""
-        count = _checked_count(num_players)
-        return cls(count, np.stack(np.triu_indices(count, 1), axis=1))
+        graph = cls(num_players)
+        count = graph.num_players
+        everyone = _bits.pack(np.ones((1, count), dtype=np.bool_))
+        own = np.arange(count)
+        bits = np.repeat(everyone, count, axis=0)
+        bits[own, own // 64] ^= np.uint64(1) << (own % 64).astype(np.uint64)
+        bits.setflags(write=False)
+        graph.adjacency_bits = bits
+        graph.num_edges = count * (count - 1) // 2
+        graph._edges = None
+        return graph
 
     @classmethod
     def from_edge_index(cls, edge_index: Any, num_players: int | None = None) -> PlayerGraph:
@@ -70,8 +84,8 @@ class PlayerGraph:
 
     @classmethod
     def from_networkx(cls, graph: networkx.Graph[Any]) -> PlayerGraph:
-        """From a networkx graph; players are numbered in the order of ``graph.nodes``."""
-        number = {node: i for i, node in enumerate(graph.nodes)}
+        """From a networkx graph: nodes 0 … n − 1 keep their numbers, others are numbered as they are listed."""
+        number = {node: i for i, node in enumerate(networkx_order(graph))}
         return cls(len(number), [(number[u], number[v]) for u, v in graph.edges()])
 
     @classmethod
@@ -97,9 +111,13 @@ class PlayerGraph:
         return graph
 
     @property
-    def num_edges(self) -> int:
-        """Number of undirected edges."""
-        return len(self.edges)
+    def edges(self) -> Integers:
+        """Undirected edges [e, 2] with i < j, sorted, each once."""
+        if self._edges is None:
+            # A complete graph has many; they are listed only when somebody asks.
+            self._edges = np.argwhere(np.triu(self.adjacency, 1))
+            self._edges.setflags(write=False)
+        return self._edges
 
     @property
     def is_complete(self) -> bool:
@@ -113,7 +131,10 @@ class PlayerGraph:
 
     def neighbour_lists(self) -> list[list[int]]:
         """Neighbours of each player, ascending."""
-        return [np.flatnonzero(row).tolist() for row in self.adjacency]
+        both = np.concatenate([self.edges, self.edges[:, ::-1]])
+        both = both[np.lexsort((both[:, 1], both[:, 0]))]
+        cuts = np.searchsorted(both[:, 0], np.arange(1, self.num_players))
+        return [near.tolist() for near in np.split(both[:, 1], cuts)]
 
     def __repr__(self) -> str:
         return f"PlayerGraph({self.num_players} players, {self.num_edges} edges)"
@@ -168,7 +189,8 @@ class PlayerGraph:
         """
         exact = self.count_connected_quickly()
         if exact is None:
-            limit = np.iinfo(np.int64).max - 1 if cap is None else cap
+            most = int(np.iinfo(np.int64).max) - 1
+            limit = most if cap is None else min(cap, most)
             exact = int(kernels.count(self.adjacency_bits, self._stack(2), limit))
         return exact if cap is None else min(exact, cap + 1)
 
@@ -217,8 +239,8 @@ class PlayerGraph:
             # A fixed draw size keeps the sequence the same for every count.
             chance = generator.random((256, 1))
             labels = self.component_labels(generator.random((256, self.num_players)) < chance)
-            rows, ranks = np.nonzero(np.arange(self.num_players) <= labels.max(axis=1, keepdims=True))
-            found.append((labels[rows] == ranks[:, None])[:missing])
+            rows, ranks = component_rows(labels)
+            found.append(labels[rows[:missing]] == ranks[:missing, None])
             missing -= len(found[-1])
         return np.concatenate(found)
 
@@ -226,23 +248,56 @@ class PlayerGraph:
         return np.zeros((self.num_players + 2, layers, self.adjacency_bits.shape[1]), dtype=np.uint64)
 
 
+def networkx_order(graph: networkx.Graph[Any]) -> list[Any]:
+    """The nodes of a networkx graph in the order in which they become players."""
+    nodes = list(graph.nodes)
+    numbers = {node for node in nodes if isinstance(node, int | np.integer) and not isinstance(node, bool)}
+    return list(range(len(nodes))) if numbers == set(range(len(nodes))) else nodes
+
+
+def component_rows(labels: Integers) -> tuple[Integers, Integers]:
+    """All components of labelled coalitions: which coalition each is of, and its rank there."""
+    counts = labels.max(axis=1, initial=-1) + 1
+    rows = np.repeat(np.arange(len(labels)), counts)
+    return rows, np.arange(len(rows)) - np.repeat(np.cumsum(counts) - counts, counts)
+
+
 def as_masks(coalitions: Any, num_players: int) -> Masks:
     """Coalitions as booleans [q, n]: a boolean array, one set of players, or an iterable of sets of players."""
-    if hasattr(coalitions, "dtype") and "bool" in str(coalitions.dtype):
-        masks: Masks = np.atleast_2d(_as_array(coalitions))
-        if masks.ndim != 2 or masks.shape[1] != num_players:
-            raise ValueError(f"coalitions must have shape [q, {num_players}], got {list(masks.shape)}")
-        return masks
-    listed = [coalitions] if isinstance(coalitions, set | frozenset) else list(coalitions)
-    if not listed or np.isscalar(listed[0]):
-        listed = [listed]
+    if hasattr(coalitions, "dtype"):
+        array = _as_array(coalitions)
+        if array.dtype == np.bool_:
+            masks: Masks = np.atleast_2d(array)
+            if masks.ndim != 2 or masks.shape[1] != num_players:
+                raise ValueError(f"coalitions must have shape [q, {num_players}], got {list(masks.shape)}")
+            return masks
+        if array.ndim != 1:
+            raise ValueError(f"coalitions: an array of {array.dtype} could be masks or players; convert masks to bool")
+        coalitions = array.tolist()
+    if isinstance(coalitions, set | frozenset):
+        listed = [coalitions]
+    else:
+        listed = list(coalitions)
+        if listed and not isinstance(listed[0], Iterable):
+            listed = [listed]
     masks = np.zeros((len(listed), num_players), dtype=np.bool_)
     for row, players in enumerate(listed):
         for player in players:
-            if not 0 <= player < num_players:
-                raise ValueError(f"coalition {row} names player {player}; players are 0 … {num_players - 1}")
-            masks[row, player] = True
+            masks[row, checked_player(player, num_players)] = True
     return masks
+
+
+def checked_player(player: Any, num_players: int) -> int:
+    """A player's number, or an error that says what is wrong with it."""
+    try:
+        if isinstance(player, bool | np.bool_):
+            raise TypeError
+        number = operator.index(player)
+    except TypeError:
+        raise ValueError(f"players are whole numbers 0 … {num_players - 1}, got {player!r}") from None
+    if not 0 <= number < num_players:
+        raise ValueError(f"player {number} does not exist; players are 0 … {num_players - 1}")
+    return number
 
 
 def _as_array(source: Any) -> AnyArray:

@@ -85,18 +85,6 @@ def test_restricted_worth_sums_components(game):
     np.testing.assert_allclose(game.restricted_worth(masks), expected, atol=1e-12)
 
 
-def test_novel_predicts_the_queries():
-    game = random_game(6, seed=3)
-    game.worth([{0}, {1, 2}])
-    masks = np.array([[0] * 6, [1, 0, 0, 0, 0, 0], [1, 1, 0, 0, 0, 0], [1, 1, 0, 0, 0, 0], [0, 0, 0, 0, 0, 1]], bool)
-    from mage._bits import pack
-
-    assert game.novel(pack(masks)).tolist() == [False, False, True, False, True]
-    before = game.num_queries
-    game.worth(masks)
-    assert game.num_queries - before == 2
-
-
 def fail_on(players):
     def value_fn(masks):
         for row in masks:
@@ -153,11 +141,60 @@ def test_wrong_shapes_are_refused(wrong):
         ({"memory_cap": 0}, ValueError, "memory_cap"),
         ({"memo_capacity": -1}, ValueError, "memo_capacity"),
         ({"edges": [(0, 9)]}, ValueError, "edges"),
+        ({"edges": [(0, 5)], "num_players": 1}, ValueError, "edges"),
+        ({"baseline": np.nan}, ValueError, "baseline"),
+        ({"bytes_per_coalition": -5}, ValueError, "bytes_per_coalition"),
+        ({"batch_size": 2.5}, ValueError, "batch_size"),
     ],
 )
 def test_bad_arguments_are_named(options, error, message):
     with pytest.raises(error, match=message):
         Game(**{"value_fn": np.sum, "num_players": 3, **options})
+
+
+def test_masks_are_the_users_to_change():
+    def value_fn(masks):
+        total = masks.sum(axis=1)
+        masks[:] = True
+        if (total == 2).any():
+            raise RuntimeError("two is too many")
+        return total
+
+    game = Game(value_fn, 3)
+    assert game.worth([{0}]).tolist() == [1.0]
+    with pytest.raises(ValueFunctionError, match=r"coalition \{0, 2\}"):
+        game.worth([{0, 2}])
+
+
+@pytest.mark.parametrize("stop", ["intern", "recall"])
+def test_an_interrupted_memo_forgets_rather_than_lies(monkeypatch, stop):
+    game = Game(Spy(5), 5)
+    game.worth([{0}])
+    real = CoalitionTable.intern
+
+    def interrupted(table, coalitions):
+        real(table, coalitions)
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched:
+        patched.setattr("mage.games.game.distinct", lambda rows: (rows, np.arange(len(rows))))
+        patched.setattr(CoalitionTable, "intern", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            game.worth([{1}, {2}])
+    if stop == "recall":
+        game.worth([{3}])
+    assert game.worth([{0}, {1}, {2}, {3}]).tolist() == [1.0, 2.0, 3.0, 4.0]
+
+
+def test_any_precision_and_no_complex_numbers():
+    assert Game(lambda m: torch.tensor(m.sum(axis=1)).to(torch.bfloat16), 3).total == 3.0
+    with pytest.raises(ValueFunctionError, match="real numbers"):
+        Game(lambda m: m.sum(axis=1) + 1j, 3).worth([{0}])
+
+
+def test_no_coalitions_are_worth_nothing():
+    assert Game(Spy(3), 3).worth([]).shape == (0,)
+    assert Game(Spy(3), 3).worth(torch.tensor([0, 2])).tolist() == [4.0]
 
 
 def test_any_game_conforms():

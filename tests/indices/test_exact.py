@@ -144,13 +144,33 @@ def test_over_budget_is_refused_with_the_count_before_any_query():
     assert game.num_queries == huge.num_queries == 0
 
 
+def test_astronomic_counts_are_still_refused_politely():
+    star = [(0, i) for i in range(1, 1100)]
+    for index in ("myerson", "shapley"):
+        with pytest.raises(TooManyCoalitionsError, match=r"about 10\^3[23]\d connected"):
+            interactions(Game(lambda masks: masks.sum(axis=1), 1100, star), index, method="exact")
+
+
+def test_orders_that_would_not_fit_in_memory_are_refused():
+    game = Game(lambda masks: masks.sum(axis=1), 40, nx.path_graph(40))
+    for order in (20, 40, 60):
+        with pytest.raises(ValueError, match="lower the order"):
+            interactions(game, order=order)
+    assert game.num_queries == 0
+
+
+def test_a_memo_that_holds_nothing_costs_no_extra_query():
+    game = Game(lambda masks: masks.sum(axis=1), 8, nx.cycle_graph(8), memo_capacity=0)
+    assert interactions(game, order=3, method="exact").num_queries == game.graph.count_connected() + 1
+
+
 def test_auto_says_what_it_took(caplog):
     game = Game(lambda masks: masks.sum(axis=1), 20, nx.barabasi_albert_graph(20, 1, seed=0))
     with caplog.at_level("INFO", "mage"):
         sampled = interactions(game, budget=900)
     assert sampled.method == "permutation"
     assert not sampled.exact
-    assert "takes permutation" in caplog.text
+    assert "takes permutation: more than 900" in caplog.text
     assert interactions(game).method == "exact"
     assert interactions(game, permutations=4).num_permutations == 4
 
@@ -168,6 +188,15 @@ def test_auto_says_what_it_took(caplog):
         ({"orderings": [[0, 1, 1]]}, "every player once"),
         ({"orderings": [[0, 1]]}, r"\[t, 3\]"),
         ({"orderings": [[0, 1, 2]], "method": "exact"}, "orderings"),
+        ({"orderings": [[0, 1, 2]], "permutations": 3}, "permutations"),
+        ({"permutations": 3, "method": "exact"}, "permutations"),
+        ({"permutations": 10.0}, "permutations"),
+        ({"budget": float("inf")}, "budget"),
+        ({"seed": -1}, "seed"),
+        ({"seed": None}, "seed"),
+        ({"order": float("nan")}, "order"),
+        ({"order": [2]}, "order"),
+        ({"index": ["myerson"]}, "index"),
     ],
 )
 def test_bad_arguments_are_named_before_any_query(options, message):
@@ -178,7 +207,7 @@ def test_bad_arguments_are_named_before_any_query(options, message):
 
 
 def test_too_many_sets_are_refused():
-    with pytest.raises(ValueError, match="order: 2000 players"):
+    with pytest.raises(ValueError, match="order: 2000 players have"):
         interactions(Game(lambda masks: masks.sum(axis=1), 2000, []), order=3)
     with pytest.raises(TypeError, match=r"mage\.Game"):
         interactions(np.zeros((3, 3)))
@@ -197,7 +226,7 @@ def test_a_failing_value_function_stops_the_run_and_keeps_what_was_paid():
     with pytest.raises(RuntimeError, match="value_fn raised RuntimeError"):
         interactions(game, method="exact")
     known = len(game._memo)
-    assert known == 110  # ten single players and one whole batch
+    assert known == 200  # two whole batches
     assert interactions(game, method="exact").num_queries == 2**10 - 1 - known
 
 

@@ -62,13 +62,15 @@ def test_top_is_sorted_and_signed(result):
 
 
 def test_arithmetic_is_linear(result):
-    doubled = result + result
+    doubled = result + (result * 1)
     np.testing.assert_allclose(doubled.values, (2 * result).values)
     np.testing.assert_allclose((doubled - result).values, result.values)
     np.testing.assert_allclose((doubled / 2).values, result.values)
     assert doubled.num_queries == 2 * result.num_queries
     with pytest.raises(ValueError, match="same index"):
         result + interactions(random_game(6, seed=1), order=3)
+    np.testing.assert_array_equal((result + result).values, doubled.values)
+    np.testing.assert_array_equal(sum([result, result]).values, doubled.values)
     with pytest.raises(TypeError):
         result + 3
     with pytest.raises(TypeError):
@@ -108,6 +110,18 @@ def test_save_and_load_round_trip(result, tmp_path):
     assert [p.name for p in tmp_path.iterdir()] == ["index.mage"]
 
 
+def check_intact_or_refused(path, expected):
+    """A damaged file is either refused or damaged where it does not matter."""
+    try:
+        loaded = Interactions.load(path)
+    except ValueError as error:
+        message = str(error)
+    else:
+        np.testing.assert_array_equal(loaded.values, expected.values)
+        return
+    assert "does not hold saved interactions" in message
+
+
 def test_unreadable_files_are_refused(result, tmp_path):
     class Payload:
         def __reduce__(self):
@@ -122,6 +136,16 @@ def test_unreadable_files_are_refused(result, tmp_path):
     cut = tmp_path / "cut"
     result.save(cut)
     cut.write_bytes(cut.read_bytes()[:-40])
+    whole = tmp_path / "whole"
+    result.save(whole)
+    flipped = []
+    for place in range(0, whole.stat().st_size, 37):
+        damaged = bytearray(whole.read_bytes())
+        damaged[place] ^= 0x55
+        flipped.append(tmp_path / f"flipped-{place}")
+        flipped[-1].write_bytes(damaged)
+    for path in flipped:
+        check_intact_or_refused(path, result)
     for path in (pickled, text, other, cut):
         with pytest.raises(ValueError, match="does not hold saved interactions"):
             Interactions.load(path)
@@ -150,6 +174,9 @@ def test_reads_what_shapiq_computes():
     computed = shapiq.ExactComputer(game=lambda m: game.worth(m.astype(bool)), n_players=5)("STII", order=2)
     ours = interactions(game, "shapley-taylor", method="exact")
     np.testing.assert_allclose(Interactions.from_shapiq(computed).values, ours.values, atol=1e-10)
+    aware = interactions(game, "myerson-taylor", method="exact").to_shapiq()
+    with pytest.raises(ValueError, match="edges: needed"):
+        Interactions.from_shapiq(aware)
     other = shapiq.ExactComputer(game=lambda m: game.worth(m.astype(bool)), n_players=5)("k-SII", order=2)
     with pytest.raises(ValueError, match="k-SII"):
         Interactions.from_shapiq(other)
@@ -159,6 +186,13 @@ def test_bad_keys_are_named(result):
     for key in (9, (0, 9), (-1,)):
         with pytest.raises(KeyError, match="does not exist"):
             result[key]
+    for key in ((0.5, 1), "01", (True, 2)):
+        with pytest.raises(KeyError, match="whole numbers"):
+            result[key]
+    mask = np.array([True, False, True, True, False, False])
+    assert result.group(mask) == result.group([0, 2, 3])
+    with pytest.raises(ValueError, match="read-only"):
+        result.values[0] = 1.0
     for key in ((), (0, 1, 2, 3)):
         with pytest.raises(KeyError, match="covers 1 … 3"):
             result[key]

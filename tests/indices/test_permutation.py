@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from mage import Game, interactions
 from mage.graph import PlayerGraph
-from mage.testing import algorithm_1, random_game
+from mage.testing import algorithm_1, random_game, unanimity_game
 from tests.strategies import games
 
 
@@ -79,25 +79,86 @@ def test_lower_orders_are_exact_in_a_sampled_index():
     np.testing.assert_array_equal(estimate.std_error[: 8 + 28], 0)
 
 
-@pytest.mark.parametrize("order", [1, 2, 3])
-@pytest.mark.parametrize("budget", [60, 200, 1000])
-def test_budget_is_never_passed_and_nearly_used(order, budget):
-    drawn = nx.barabasi_albert_graph(20, 1, seed=1)
+def tree_game(memo_capacity=1 << 20):
     weights = np.random.default_rng(0).normal(size=20)
-    game = Game(lambda masks: np.tanh(masks @ weights), 20, drawn)
-    if order == 3 and budget < 1000:
-        with pytest.raises(ValueError, match="budget"):
-            interactions(game, order=order, method="permutation", budget=budget if budget == 60 else 61)
-        return
-    if order == 2 and budget == 60:
-        with pytest.raises(ValueError, match="budget: not one pair"):
+    drawn = nx.barabasi_albert_graph(20, 1, seed=1)
+    return Game(lambda masks: np.tanh(masks @ weights), 20, drawn, memo_capacity=memo_capacity)
+
+
+@pytest.mark.parametrize("order", [1, 2, 3])
+@pytest.mark.parametrize("budget", [250, 1000])
+def test_budget_is_never_passed_and_nearly_used(order, budget):
+    game = tree_game()
+    if order == 3 and budget == 250:
+        with pytest.raises(
+            ValueError,
+            match=r"budget: 250 is too small; the smaller sets and one pair of orderings need \d+ coalitions",
+        ):
             interactions(game, order=order, method="permutation", budget=budget)
+        assert game.num_queries == 0
         return
     result = interactions(game, order=order, method="permutation", budget=budget)
     assert result.num_queries == game.num_queries <= budget
-    assert result.num_queries > budget / 3
+    assert result.num_queries > budget * 0.6
     unlimited = interactions(game, order=order, method="permutation", permutations=result.num_permutations)
     np.testing.assert_array_equal(unlimited.values, result.values)
+    # One more pair would not have fitted.
+    more = tree_game()
+    interactions(more, order=order, method="permutation", permutations=result.num_permutations + 2)
+    assert more.num_queries > budget
+
+
+def test_a_budget_that_is_just_enough_is_used_to_the_last_query():
+    needed = interactions(tree_game(), method="permutation", permutations=6).num_queries
+    assert interactions(tree_game(), method="permutation", budget=needed).num_permutations >= 6
+    assert interactions(tree_game(), method="permutation", budget=needed - 1).num_permutations < 6
+
+
+def test_the_result_does_not_depend_on_what_the_game_knows():
+    fresh = interactions(tree_game(), method="permutation", budget=800, seed=3)
+    warmed = tree_game()
+    interactions(warmed, method="permutation", permutations=100, seed=9)
+    again = interactions(warmed, method="permutation", budget=800, seed=3)
+    np.testing.assert_array_equal(again.values, fresh.values)
+    assert again.num_queries < fresh.num_queries
+    np.testing.assert_array_equal(
+        interactions(tree_game(0), method="permutation", budget=800, seed=3).values, fresh.values
+    )
+
+
+def test_a_budget_beyond_all_coalitions_ends():
+    game = random_game(6, nx.path_graph(6), seed=0)
+    result = interactions(game, method="permutation", budget=500)
+    assert result.num_permutations == 500
+    assert result.num_queries <= 22
+
+
+def test_orderings_come_in_reversed_pairs():
+    from mage.indices.permutation import _random_orderings
+
+    pairs = next(_random_orderings(9, True, seed=0)).reshape(-1, 2, 9)
+    np.testing.assert_array_equal(pairs[:, 0], pairs[:, 1, ::-1])
+    assert len(np.unique(pairs[:, 0], axis=0)) > 60
+
+
+def test_what_was_never_seen_is_not_called_certain():
+    # The ends of a long path hardly ever meet in a few orderings, yet they interact.
+    game = unanimity_game(12, range(12), nx.path_graph(12))
+    estimate = interactions(game, permutations=40, method="permutation")
+    exact = interactions(game, method="exact")
+    wrong = np.abs(estimate.values - exact.values) > 1e-12
+    assert (estimate.std_error[wrong] > 0).all()
+    apart = interactions(random_game(4, [(0, 1), (2, 3)], seed=0), permutations=10, method="permutation")
+    assert apart.error((0, 2)) == 0
+
+
+def test_progress_is_shown_when_asked_for(capsys):
+    for options in ({"method": "permutation", "budget": 40}, {"method": "permutation"}, {"method": "exact"}):
+        game = random_game(6, nx.path_graph(6), seed=0)
+        interactions(game, progress=True, **options)
+        assert "index" in capsys.readouterr().err
+        interactions(game, progress=False, **options)
+        assert capsys.readouterr().err == ""
 
 
 def test_permutations_and_budget_together_stop_at_the_first():
@@ -118,12 +179,7 @@ def test_small_buffers_give_the_same_numbers(monkeypatch):
     game = random_game(8, nx.cycle_graph(8), seed=4)
     expected = interactions(game, permutations=20, method="permutation")
     collected = permutation._collected
-
-    def one_unit_at_a_time(graph, orderings, unit, order):
-        for start in range(0, len(orderings), unit):
-            yield from collected(graph, orderings[start : start + unit], unit, order)
-
-    monkeypatch.setattr(permutation, "_collected", one_unit_at_a_time)
+    monkeypatch.setattr(permutation, "_collected", lambda *arguments: collected(*arguments, capacity=8))
     np.testing.assert_array_equal(interactions(game, permutations=20, method="permutation").values, expected.values)
 
 

@@ -206,8 +206,12 @@ def add_units(
     seen: int,
     mean: Floats,
     spread: Floats,
+    largest: Floats,
 ) -> None:
-    """Welford's running mean and sum of squares over units, each the average of its orderings."""
+    """Welford's running mean and sum of squares over units, each the average of its orderings.
+
+    ``largest[0]`` keeps the largest absolute value of a unit for any set.
+    """
     current = np.zeros(mean.shape[0])
     term = 0
     for u in range(num_units):
@@ -219,6 +223,7 @@ def add_units(
         count = seen + u + 1
         for s in range(mean.shape[0]):
             value = current[s] / unit
+            largest[0] = max(largest[0], abs(value))
             change = value - mean[s]
             mean[s] += change / count
             spread[s] += change * (value - mean[s])

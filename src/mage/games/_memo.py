@@ -69,18 +69,20 @@ class Memo:
         """Worth of each coalition (NaN where unknown) and the rows that are unknown."""
         rows = self._table.find(coalitions)
         worths = np.full(len(rows), np.nan)
-        known = rows >= 0
+        known = (rows >= 0) & (rows < len(self._worths))
         worths[known] = self._worths[rows[known]]
-        return worths, np.flatnonzero(~known)
+        return worths, np.flatnonzero(np.isnan(worths))
 
     def remember(self, coalitions: Bits, worths: Floats) -> None:
         """Keep new, distinct coalitions while there is room."""
         room = self.capacity - len(self)
         if room <= 0:
             return
-        rows = self._table.intern(coalitions[:room])
-        if len(self) > len(self._worths):
-            grown = np.empty(min(max(len(self), 2 * len(self._worths)), self.capacity))
+        # Room first, NaN in it, then keys, then worths: stopped in between, a key without a worth is still unknown.
+        wanted = len(self) + min(room, len(coalitions))
+        if wanted > len(self._worths):
+            grown = np.full(min(max(wanted, 2 * len(self._worths)), self.capacity), np.nan)
             grown[: len(self._worths)] = self._worths
             self._worths = grown
+        rows = self._table.intern(coalitions[:room])
         self._worths[rows] = worths[:room]

@@ -8,9 +8,10 @@ from typing import Any
 import numpy as np
 
 from mage import _bits
+from mage._checks import checked_whole
 from mage._typing import Bits, Floats, Masks
 from mage.games._memo import Memo, distinct
-from mage.graph import PlayerGraph, as_masks
+from mage.graph import PlayerGraph, as_masks, component_rows, networkx_order
 
 ValueFunction = Callable[[Masks], Any]
 
@@ -54,17 +55,20 @@ class Game:
     ) -> None:
         if not callable(value_fn):
             raise TypeError(f"value_fn must be callable, got {type(value_fn).__name__}")
-        self.graph = PlayerGraph(num_players) if num_players == 1 else PlayerGraph.of(edges, num_players)
+        self.graph = PlayerGraph.of(edges, num_players)
         self.num_players = self.graph.num_players
+        if names is None and hasattr(edges, "nodes"):
+            names = [str(node) for node in networkx_order(edges)]
         self.names = _checked_names(names, self.num_players)
-        for name, number in (("batch_size", batch_size), ("memory_cap", memory_cap)):
-            if number < 1:
-                raise ValueError(f"{name} must be at least 1, got {number}")
-        if memo_capacity < 0:
-            raise ValueError(f"memo_capacity must not be negative, got {memo_capacity}")
-        self.value_fn = value_fn
         # Without a word from the user: a mask and a few float copies of it.
-        per_coalition = bytes_per_coalition or 64 * self.num_players
+        per_coalition = 64 * self.num_players if bytes_per_coalition is None else bytes_per_coalition
+        checked_whole("batch_size", batch_size)
+        checked_whole("memory_cap", memory_cap)
+        checked_whole("bytes_per_coalition", per_coalition)
+        checked_whole("memo_capacity", memo_capacity, least=0)
+        if baseline is not None and not np.isfinite(baseline):
+            raise ValueError(f"baseline must be finite, got {baseline}")
+        self.value_fn = value_fn
         self.batch_size = max(1, min(batch_size, memory_cap // per_coalition))
         self.num_queries = 0
         self._memo = Memo(_bits.num_words(self.num_players), memo_capacity)
@@ -78,7 +82,7 @@ class Game:
     def baseline(self) -> float:
         """value_fn(∅), asked for once."""
         if self._baseline is None:
-            self._baseline = float(self._ask(np.zeros((1, self.num_players), dtype=np.bool_))[0])
+            self._baseline = float(self._ask(np.zeros((1, _bits.num_words(self.num_players)), dtype=np.uint64))[0])
         return self._baseline
 
     @property
@@ -97,9 +101,13 @@ class Game:
     def restricted_worth(self, coalitions: Any) -> Floats:
         """f|_E(T): the sum of the worths of T's connected components (Algorithm 2 of the paper)."""
         labels = self.graph.component_labels(coalitions)
-        rows, ranks = np.nonzero(np.arange(self.num_players) <= labels.max(axis=1, keepdims=True, initial=-1))
-        worths = self.worth(labels[rows] == ranks[:, None])
-        return np.bincount(rows, weights=worths, minlength=len(labels)).astype(np.float64)
+        rows, ranks = component_rows(labels)
+        total = np.zeros(len(labels))
+        # A few components at a time: each is a row of its own.
+        for start in range(0, len(rows), self.batch_size):
+            some = slice(start, start + self.batch_size)
+            np.add.at(total, rows[some], self.worth(labels[rows[some]] == ranks[some, None]))
+        return total
 
     def worth_of_bits(self, coalitions: Bits, all_distinct: bool = False) -> Floats:
         """:meth:`worth` for coalitions as words; ``all_distinct`` promises that no row comes twice."""
@@ -118,20 +126,12 @@ class Game:
             asked = chunk if not empty.any() else chunk[~empty]
             answers = np.zeros(len(chunk))
             if len(asked):
-                answers[~empty] = self._ask(_bits.unpack(asked, self.num_players)) - baseline
+                answers[~empty] = self._ask(asked) - baseline
             fresh[start : start + len(chunk)] = answers
             # Remembered chunk by chunk: an interruption loses nothing that was paid for.
             self._memo.remember(chunk, answers)
         worths[unknown] = fresh[rows]
         return worths
-
-    def novel(self, coalitions: Bits) -> Masks:
-        """Which rows, taken in order, would each cost a new query of the model; the empty coalition costs none."""
-        _, unknown = self._memo.recall(coalitions)
-        new = np.zeros(len(coalitions), dtype=np.bool_)
-        _, rows = distinct(coalitions[unknown])
-        new[unknown[np.unique(rows, return_index=True)[1]]] = True
-        return new & coalitions.any(axis=1)
 
     def describe(self, coalition: Any) -> str:
         """A coalition in words, for messages."""
@@ -146,53 +146,69 @@ class Game:
 
     # -- the one place where the user's function is called --------------------------------------------------------
 
-    def _ask(self, masks: Masks) -> Floats:
-        self.num_queries += len(masks)
+    def _ask(self, coalitions: Bits) -> Floats:
+        self.num_queries += len(coalitions)
         try:
-            values = self.value_fn(masks)
+            values = self.value_fn(self._masks(coalitions))
         except Exception as error:
             # Which coalition it was is worth a few more calls: the run is over anyway.
-            culprit = self._first_culprit(masks)
-            where = "a batch that starts with " + self.describe(masks[0]) if culprit is None else self.describe(culprit)
+            where = self._first_culprit(coalitions)
             raise ValueFunctionError(f"value_fn raised {type(error).__name__} on {where}: {error}") from error
-        if hasattr(values, "detach"):
-            values = values.detach().cpu().numpy()
+        # User functions may write into the masks they get, so messages read them anew.
+        batch = f"on a batch that starts with {self.describe(self._masks(coalitions[:1]))}"
         try:
-            answers = np.asarray(values, dtype=np.float64)
+            answers = _as_numbers(values)
         except (TypeError, ValueError) as error:
+            kind = type(values).__name__
             raise ValueFunctionError(
-                f"value_fn must return {len(masks)} numbers, got {type(values).__name__} "
-                f"on a batch that starts with {self.describe(masks[0])}"
+                f"value_fn must return {len(coalitions)} real numbers, got {kind} {batch}"
             ) from error
-        if answers.shape != (len(masks),):
-            raise ValueFunctionError(
-                f"value_fn must return shape [{len(masks)}] for {len(masks)} coalitions, got {list(answers.shape)} "
-                f"on a batch that starts with {self.describe(masks[0])}"
-            )
-        wrong = ~np.isfinite(answers)
-        if wrong.any():
-            row = int(np.flatnonzero(wrong)[0])
-            raise ValueFunctionError(f"value_fn returned {answers[row]} for {self.describe(masks[row])}")
+        if answers.shape != (len(coalitions),):
+            shape = list(answers.shape)
+            raise ValueFunctionError(f"value_fn must return shape [{len(coalitions)}], got {shape} {batch}")
+        wrong = np.flatnonzero(~np.isfinite(answers))
+        if len(wrong):
+            coalition = self.describe(self._masks(coalitions[wrong[:1]]))
+            raise ValueFunctionError(f"value_fn returned {answers[wrong[0]]} for {coalition}")
         return answers
 
-    def _first_culprit(self, masks: Masks) -> Masks | None:
-        """The coalition that makes the value function raise, by bisection; None if it only fails as a batch."""
-        while len(masks) > 1:
-            half = len(masks) // 2
-            masks = masks[:half] if self._raises(masks[:half]) else masks[half:]
-        return masks[0] if self._raises(masks) else None
+    def _masks(self, coalitions: Bits) -> Masks:
+        return _bits.unpack(coalitions, self.num_players)
 
-    def _raises(self, masks: Masks) -> bool:
+    def _first_culprit(self, coalitions: Bits) -> str:
+        """The coalition that makes the value function raise, by bisection."""
+        first = coalitions[:1]
+        while len(coalitions) > 1:
+            half = len(coalitions) // 2
+            coalitions = coalitions[:half] if self._raises(coalitions[:half]) else coalitions[half:]
+        if self._raises(coalitions):
+            return self.describe(self._masks(coalitions))
+        return "a batch that starts with " + self.describe(self._masks(first))
+
+    def _raises(self, coalitions: Bits) -> bool:
         try:
-            self.value_fn(masks)
+            self.value_fn(self._masks(coalitions))
         except Exception:
             return True
         return False
 
 
+def _as_numbers(values: Any) -> Floats:
+    """Numbers out of an array, a tensor of any precision or device, or a list."""
+    if hasattr(values, "detach"):
+        values = values.detach().cpu()
+        values = (values if values.is_complex() else values.double()).numpy()
+    array = np.asarray(values)
+    if np.iscomplexobj(array):
+        raise TypeError("complex numbers have no order")
+    return array.astype(np.float64)
+
+
 def _checked_names(names: Sequence[str] | None, num_players: int) -> tuple[str, ...]:
     if names is None:
         return tuple(str(i) for i in range(num_players))
-    if isinstance(names, str) or len(names) != num_players:
+    if isinstance(names, str):
+        raise ValueError(f"names must be a list of {num_players} names, got the string {names!r}")
+    if len(names) != num_players:
         raise ValueError(f"names must list {num_players} names, one a player, got {len(names)}")
     return tuple(str(name) for name in names)

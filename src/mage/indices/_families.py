@@ -2,6 +2,8 @@
 
 from dataclasses import dataclass
 
+from mage._checks import checked_whole
+
 
 @dataclass(frozen=True)
 class IndexFamily:
@@ -27,7 +29,7 @@ FAMILIES = {
 
 def family_named(index: str) -> IndexFamily:
     """The family of that name, or an error that lists the names."""
-    key = index.lower().replace("_", "-").replace(" ", "-") if isinstance(index, str) else index
+    key = index.lower().replace("_", "-").replace(" ", "-") if isinstance(index, str) else ""
     if key not in FAMILIES:
         raise ValueError(f"index must be one of {', '.join(FAMILIES)}; got {index!r}")
     return FAMILIES[key]
@@ -37,8 +39,7 @@ def checked_order(family: IndexFamily, order: int | None) -> int:
     """The order to compute: 1 for the two values, 2 by default for the two Taylor indices."""
     if order is None:
         return 1 if family.first_order_only else 2
-    if isinstance(order, bool) or int(order) != order or order < 1:
-        raise ValueError(f"order must be a whole number ≥ 1, got {order!r}")
+    order = checked_whole("order", order)
     if family.first_order_only and order != 1:
         raise ValueError(f"order: the {family.name} value has order 1, got {order}; use index='{family.name}-taylor'")
-    return int(order)
+    return order

@@ -38,6 +38,8 @@ def from_shapiq(values: Any, edges: Any = None) -> Interactions:
     if family is None:
         known = ", ".join(f.shapiq_name for f in FAMILIES.values())
         raise ValueError(f"values: index {values.index!r} has no counterpart here; known are {known}")
+    if family.sees_graph and edges is None:
+        raise ValueError(f"edges: needed for a {family.name} index, which depends on the graph")
     numbers = {tuple(sorted(players)): float(value) for players, value in values.dict_values.items()}
     sizes = range(1, values.max_order + 1)
     listed = [tuple(row) for size in sizes for row in subsets_of_size(values.n_players, size).tolist()]

@@ -2,15 +2,32 @@
 
 import json
 import zipfile
+import zlib
 from pathlib import Path
 
 import numpy as np
 
 from mage._files import atomic_path
 from mage.graph import PlayerGraph
+from mage.indices._families import FAMILIES
 from mage.indices.interactions import Interactions
 
 _FORMAT = "mage.interactions/1"
+_KINDS = {"index": str, "exact": bool, "method": str, "num_queries": int, "num_permutations": int, "names": tuple}
+# All that a damaged zip, array or JSON text can raise while it is read.
+_DAMAGE = (
+    ValueError,
+    KeyError,
+    TypeError,
+    AttributeError,
+    EOFError,
+    OSError,
+    NotImplementedError,
+    OverflowError,
+    SyntaxError,
+    zipfile.BadZipFile,
+    zlib.error,
+)
 _PLAIN = ("index", "order", "exact", "method", "num_queries", "num_permutations", "baseline", "names")
 
 
@@ -38,7 +55,18 @@ def load(path: str | Path) -> Interactions:
                 raise ValueError(f"format {header.get('format')!r} is not {_FORMAT!r}")
             fields = {name: header[name] for name in _PLAIN}
             fields["names"] = tuple(fields["names"])
-            graph = PlayerGraph(header["num_players"], archive["edges"])
-            return Interactions(graph=graph, values=archive["values"], std_error=archive["std_error"], **fields)
-    except (ValueError, KeyError, TypeError, AttributeError, EOFError, zipfile.BadZipFile) as error:
+            values, players, order = archive["values"], int(header["num_players"]), int(header["order"])
+            # Checked before anything is built from numbers that a damaged file may have made huge.
+            if not 1 <= players <= len(values) or not 1 <= order <= players + len(values):
+                raise ValueError(f"{len(values)} values do not fit {players} players and order {order}")
+            if (
+                not all(isinstance(fields[name], kind) for name, kind in _KINDS.items())
+                or fields["index"] not in FAMILIES
+            ):
+                raise ValueError("the header is damaged")
+            graph = PlayerGraph(players, archive["edges"])
+            return Interactions(graph=graph, values=values, std_error=archive["std_error"], **fields)
+    except FileNotFoundError:
+        raise
+    except _DAMAGE as error:
         raise ValueError(f"{path} does not hold saved interactions: {error}") from error

@@ -21,15 +21,22 @@ def binomial_table(num_players: int, size: int) -> Integers:
     return table
 
 
-@lru_cache(maxsize=16)
 def subsets_of_size(num_players: int, size: int) -> Integers:
     """All subsets of one size, one a row [C(n, size), size], read-only."""
+    # Only small lists are worth keeping, and safe to keep.
+    return (_kept if math.comb(num_players, size) <= 20_000 else _listed)(num_players, size)
+
+
+def _listed(num_players: int, size: int) -> Integers:
     count = math.comb(num_players, size)
     listed = np.zeros((count, size), dtype=np.int64)
     if count and size:
         kernels.fill(listed, num_players)
     listed.setflags(write=False)
     return listed
+
+
+_kept = lru_cache(maxsize=64)(_listed)
 
 
 def ranks(subsets: Integers, num_players: int) -> Integers:

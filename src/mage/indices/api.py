@@ -8,13 +8,14 @@ from typing import Any
 
 import numpy as np
 
+from mage._checks import checked_whole
 from mage.games import Game
 from mage.graph import PlayerGraph
 from mage.indices._families import checked_order, family_named
 from mage.indices._subsets import MOST_SUBSETS
-from mage.indices.exact import checked_count, exact_top_order, lower_orders
+from mage.indices.exact import checked_count, exact_values, readable
 from mage.indices.interactions import Interactions
-from mage.indices.permutation import DEFAULT_PERMUTATIONS, checked_orderings, permutation_top_order
+from mage.indices.permutation import DEFAULT_PERMUTATIONS, checked_orderings, permutation_values
 
 _log = logging.getLogger("mage")
 
@@ -45,8 +46,9 @@ def interactions(
         method: ``"exact"`` (one query per connected coalition), ``"permutation"`` (Algorithm 1 of the paper, with
             standard errors), or ``"auto"``: exact where the coalitions fit the budget, else permutation. The result
             says which.
-        budget: Most distinct coalitions the model may be asked in this call. By default 10,000,000 for ``"exact"``,
-            100,000 for ``"auto"`` to go exact, and no limit for ``"permutation"``.
+        budget: Most distinct coalitions the result may rest on, known ones included: ``"exact"`` compares their number
+            with it, ``"permutation"`` stops before it is passed (and counts the empty coalition). By default
+            10,000,000 for ``"exact"``, 100,000 for ``"auto"`` to go exact, and no limit for ``"permutation"``.
         permutations: Orderings to sample; 200 by default, or as many as ``budget`` allows where only that is given.
         seed: Seed of the orderings.
         antithetic: Draw orderings in pairs, one the reverse of the other: a smaller error for the same number.
@@ -66,61 +68,69 @@ def interactions(
     k = checked_order(family, order)
     if method not in METHODS:
         raise ValueError(f"method must be one of {', '.join(METHODS)}; got {method!r}")
-    for name, number in (("budget", budget), ("permutations", permutations)):
-        if number is not None and (isinstance(number, bool) or int(number) != number or number < 1):
-            raise ValueError(f"{name} must be a whole number ≥ 1, got {number!r}")
+    budget = None if budget is None else checked_whole("budget", budget)
+    permutations = None if permutations is None else checked_whole("permutations", permutations)
+    checked_whole("seed", seed, least=0)
+    if method == "exact" and (permutations is not None or orderings is not None):
+        raise ValueError("permutations and orderings go with method='permutation', not with method='exact'")
     if orderings is not None:
-        if method == "exact":
-            raise ValueError("orderings: only method='permutation' takes orderings")
+        if permutations is not None:
+            raise ValueError("permutations: orderings already say how many; give one of the two")
         orderings, method = checked_orderings(orderings, game.num_players), "permutation"
-    if math.comb(game.num_players, k) > MOST_SUBSETS:
-        raise ValueError(
-            f"order: {game.num_players} players have {math.comb(game.num_players, k):,} sets of {k}, more than "
-            f"{MOST_SUBSETS:,}; lower the order or group players"
-        )
+    _check_size(game.num_players, k)
     graph = game.graph if family.sees_graph else PlayerGraph.complete(game.num_players)
     first_query = game.num_queries
     if method == "auto":
-        limit = DEFAULT_AUTO_BUDGET if budget is None else budget
-        # An explicit number of orderings is a wish to sample.
-        count = graph.count_connected(cap=limit)
-        method = "permutation" if permutations is not None or count > limit else "exact"
-        _log.info("method='auto' takes %s: %s connected coalitions, limit %s", method, count, limit)
+        method = _chosen_method(graph, DEFAULT_AUTO_BUDGET if budget is None else budget, permutations)
+    used = 0
     if method == "exact":
         count = checked_count(graph, DEFAULT_EXACT_BUDGET if budget is None else budget, family.name)
-        lower = lower_orders(game, graph, k)
-        top, error, used = exact_top_order(game, graph, k, count, progress), None, 0
+        values = np.concatenate(exact_values(game, graph, k, count, progress))
+        std_error = np.zeros_like(values)
     else:
         if permutations is None and budget is None:
             permutations = DEFAULT_PERMUTATIONS
-        _ = game.baseline
-        lower = lower_orders(game, graph, k)
-        spent = game.num_queries - first_query
-        top, error, used = permutation_top_order(
+        values, std_error, used = permutation_values(
             game,
             graph,
             k,
             permutations=permutations,
-            max_queries=None if budget is None else budget - spent,
+            budget=budget,
             antithetic=antithetic,
             orderings=orderings,
             seed=seed,
             progress=progress,
         )
-    values = np.concatenate([*lower, top])
-    std_error = np.zeros_like(values)
-    if error is not None:
-        std_error[len(values) - len(error) :] = error
     return Interactions(
         index=family.name,
         order=k,
         graph=game.graph,
         values=values,
         std_error=std_error,
-        exact=error is None,
+        exact=method == "exact",
         method=method,
         num_queries=game.num_queries - first_query,
         num_permutations=used,
         baseline=game.baseline,
         names=game.names,
     )
+
+
+def _chosen_method(graph: PlayerGraph, limit: int, permutations: int | None) -> str:
+    """Exact where it fits the limit; an explicit number of orderings is a wish to sample."""
+    count = graph.count_connected(cap=limit)
+    method = "permutation" if permutations is not None or count > limit else "exact"
+    number = f"more than {limit:,}" if count > limit else f"{count:,}"
+    _log.info("method='auto' takes %s: %s connected coalitions, limit %s", method, number, f"{limit:,}")
+    return method
+
+
+def _check_size(num_players: int, order: int) -> None:
+    """Refuse an index that would not fit in memory; the sums hold a row of n for every set of k − 1."""
+    sets = sum(math.comb(num_players, size) for size in range(1, min(order, num_players) + 1))
+    sums = math.comb(num_players, min(order, num_players + 1) - 1) * num_players
+    if max(sets, sums) > MOST_SUBSETS:
+        raise ValueError(
+            f"order: {num_players} players have {readable(sets)} sets of up to {order}, and sums over them take "
+            f"{readable(sums)} numbers, more than {MOST_SUBSETS:,}; lower the order or group players"
+        )

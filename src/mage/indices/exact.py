@@ -1,11 +1,11 @@
 """The exact index: one query per connected coalition, streamed."""
 
-import numpy as np
+import math
 
 from mage._progress import progress_bar
 from mage._typing import Floats
 from mage.games import Game
-from mage.graph import PlayerGraph
+from mage.graph import CoalitionBlock, PlayerGraph
 from mage.indices._closed_form import Accumulator, dividend_coefficients, top_order_coefficients
 
 
@@ -19,44 +19,55 @@ def checked_count(graph: PlayerGraph, budget: int, index: str) -> int:
     if count <= budget:
         return count
     exact = graph.count_connected_quickly()
-    number = f"more than {budget:,}" if exact is None else _readable(exact)
+    number = f"more than {budget:,}" if exact is None else readable(exact)
+    other = "use a structure-aware index, which skips disconnected ones" if "shapley" in index else "group players"
     raise TooManyCoalitionsError(
         f"method='exact' needs one query for each of {number} connected coalitions, and budget allows {budget:,}. "
-        f"Raise budget, sample with method='permutation', "
-        + (
-            "or use a structure-aware index, which skips disconnected coalitions"
-            if "shapley" in index
-            else "or group players"
-        )
-        + "."
+        f"Raise budget, sample with method='permutation', or {other}."
     )
 
 
-def _readable(number: int) -> str:
-    return f"{number:,}" if number < 10**12 else f"about {number:.2e}"
+def readable(number: int) -> str:
+    """A count for people: digits while they can be read, then a power of ten (of any size)."""
+    if number < 10**12:
+        return f"{number:,}"
+    if number.bit_length() < 1000:
+        return f"about {number:.2e}"
+    return f"about 10^{math.floor(number.bit_length() * math.log10(2))}"
 
 
-def lower_orders(game: Game, graph: PlayerGraph, order: int) -> list[Floats]:
-    """δ_S f|_E(∅) for all S smaller than ``order``, a list by size; exact, from small coalitions only."""
-    sums = [
-        Accumulator(game.num_players, size, dividend_coefficients(game.num_players, size)) for size in range(1, order)
-    ]
-    for block in graph.blocks(max_size=order - 1):
-        worths = game.worth_of_bits(block.members, all_distinct=True)
-        for accumulator in sums:
-            accumulator.add(block.members, block.neighbours, worths)
-    return [accumulator.values() for accumulator in sums]
+class LowerOrders:
+    """δ_S f|_E(∅) for all S smaller than the order of an index; needs connected coalitions of such sizes only."""
+
+    def __init__(self, num_players: int, order: int) -> None:
+        self._order = order
+        self._sums = [
+            Accumulator(num_players, size, dividend_coefficients(num_players, size)) for size in range(1, order)
+        ]
+
+    def add(self, block: CoalitionBlock, worths: Floats) -> None:
+        """Add a block of distinct connected coalitions; large ones are passed over."""
+        small = block.sizes < self._order
+        if small.any():
+            for accumulator in self._sums:
+                accumulator.add(block.members[small], block.neighbours[small], worths[small])
+
+    def values(self) -> list[Floats]:
+        """Values by size, each in lexicographic order."""
+        return [accumulator.values() for accumulator in self._sums]
 
 
-def exact_top_order(game: Game, graph: PlayerGraph, order: int, count: int, progress: bool | None) -> Floats:
-    """The index of all sets of ``order`` players, by the closed form over all connected coalitions.
+def exact_values(game: Game, graph: PlayerGraph, order: int, count: int, progress: bool | None) -> list[Floats]:
+    """The index of all sets of at most ``order`` players, a list by size, by the closed form.
 
     Cost: one query per connected coalition that the game does not know yet; memory independent of their number.
     """
-    accumulator = Accumulator(game.num_players, order, top_order_coefficients(game.num_players, order))
+    lower = LowerOrders(game.num_players, order)
+    top = Accumulator(game.num_players, order, top_order_coefficients(game.num_players, order))
     with progress_bar("exact index", count, progress) as tick:
         for block in graph.blocks():
             worths = game.worth_of_bits(block.members, all_distinct=True)
-            accumulator.add(block.members, block.neighbours, worths)
+            lower.add(block, worths)
+            top.add(block.members, block.neighbours, worths)
             tick(len(worths))
-    return np.asarray(accumulator.values())
+    return [*lower.values(), top.values()]

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from mage._typing import Floats, Integers
-from mage.graph import PlayerGraph
+from mage.graph import PlayerGraph, as_masks, checked_player
 from mage.indices._subsets import ranks, subsets_of_size
 
 if TYPE_CHECKING:
@@ -36,7 +36,8 @@ class Interactions:
         order: k.
         graph: The players' graph.
         values: All numbers: sets by size, then in lexicographic order; see :attr:`coalitions`.
-        std_error: Standard error of each value, in the same order; zero where exact.
+        std_error: Standard error of each value, in the same order; zero for values known exactly. It is estimated from
+            the sampled orderings, and NaN where there are too few of them.
         exact: Whether every value is exact up to rounding.
         method: How it was computed: ``"exact"`` or ``"permutation"``.
         num_queries: Calls of the model this computation caused; coalitions it already knew are free.
@@ -59,11 +60,16 @@ class Interactions:
 
     def __post_init__(self) -> None:
         expected = sum(math.comb(self.num_players, size) for size in range(1, self.order + 1))
-        for name, array in (("values", self.values), ("std_error", self.std_error)):
+        for name in ("values", "std_error"):
+            array = np.array(getattr(self, name), dtype=np.float64)
             if array.shape != (expected,):
                 raise ValueError(f"{name} must have shape [{expected}], got {list(array.shape)}")
+            array.setflags(write=False)
+            object.__setattr__(self, name, array)
         if not self.names:
             object.__setattr__(self, "names", tuple(str(i) for i in range(self.num_players)))
+        if len(self.names) != self.num_players:
+            raise ValueError(f"names must list {self.num_players} names, got {len(self.names)}")
 
     # -- reading --------------------------------------------------------------------------------------------------
 
@@ -162,14 +168,16 @@ class Interactions:
     # -- arithmetic: indices are linear in the game ---------------------------------------------------------------
 
     def __add__(self, other: Interactions) -> Interactions:
+        """The index of the sum of two games; errors are combined as those of independent runs (different seeds)."""
         if not isinstance(other, Interactions):
             return NotImplemented
+        if other is self:
+            return self * 2
         if (self.index, self.order, self.graph) != (other.index, other.order, other.graph):
             raise ValueError("can only add interactions of the same index, order and graph")
         return replace(
             self,
             values=self.values + other.values,
-            # Errors of separate runs are independent.
             std_error=np.hypot(self.std_error, other.std_error),
             exact=self.exact and other.exact,
             method=self.method if self.method == other.method else f"{self.method} + {other.method}",
@@ -190,6 +198,10 @@ class Interactions:
         )
 
     __rmul__ = __mul__
+
+    def __radd__(self, other: object) -> Interactions:
+        # sum() starts from 0.
+        return self if isinstance(other, int) and other == 0 else NotImplemented
 
     def __truediv__(self, divisor: float) -> Interactions:
         return self * (1 / divisor)
@@ -238,11 +250,13 @@ class Interactions:
         return slice(start, start + math.comb(self.num_players, size))
 
     def _checked(self, players: int | Iterable[int]) -> list[int]:
-        listed = [int(players)] if isinstance(players, int | np.integer) else [int(p) for p in players]
-        for player in listed:
-            if not 0 <= player < self.num_players:
-                raise KeyError(f"player {player} does not exist; players are 0 … {self.num_players - 1}")
-        return listed
+        if isinstance(players, np.ndarray) and players.dtype == np.bool_:
+            return np.flatnonzero(as_masks(players, self.num_players)[0]).tolist()
+        listed = [players] if isinstance(players, int | np.integer) else players
+        try:
+            return [checked_player(player, self.num_players) for player in listed]
+        except ValueError as error:
+            raise KeyError(str(error)) from None
 
     def _position(self, players: int | Iterable[int]) -> int:
         subset = sorted(set(self._checked(players)))

@@ -10,16 +10,17 @@ from mage._kernels import permutation as kernels
 from mage._progress import progress_bar
 from mage._typing import Bits, Floats, Integers
 from mage.games import Game
+from mage.games._memo import CoalitionTable
 from mage.graph import PlayerGraph
-from mage.indices._subsets import binomial_table
+from mage.indices._subsets import binomial_table, subsets_of_size
+from mage.indices.exact import LowerOrders
 
 DEFAULT_PERMUTATIONS = 200
-_MOST_PERMUTATIONS = 1_000_000
 _DRAW = 64  # units drawn at a time; fixed, so that the sequence does not depend on anything else
 
 
 class PermutationEstimate(NamedTuple):
-    """Mean and standard error by set, and the number of orderings they rest on."""
+    """Values and standard errors by set, and the number of orderings they rest on."""
 
     values: Floats
     std_error: Floats
@@ -45,19 +46,19 @@ def checked_orderings(orderings: Any, num_players: int) -> Integers:
     return array.astype(np.int64)
 
 
-def permutation_top_order(
+def permutation_values(
     game: Game,
     graph: PlayerGraph,
     order: int,
     *,
     permutations: int | None,
-    max_queries: int | None,
+    budget: int | None,
     antithetic: bool,
     orderings: Integers | None,
     seed: int,
     progress: bool | None,
 ) -> PermutationEstimate:
-    """Estimate the index of all sets of ``order`` players.
+    """Estimate the index of all sets of at most ``order`` players; smaller sets than that are exact.
 
     All components that some orderings need are collected first, the distinct new ones are evaluated in batches, then
     the signed worths are summed. With ``antithetic``, orderings come in pairs, one the reverse of the other; a pair is
@@ -67,46 +68,107 @@ def permutation_top_order(
         game: The game.
         graph: Its graph, or the complete one for the structure-blind indices.
         order: k.
-        permutations: Number of orderings; rounded up to whole units.
-        max_queries: Stop before the game would have been asked more new coalitions than this.
+        permutations: Number of orderings, rounded up to whole units; None for as many as the budget allows.
+        budget: Stop before more distinct coalitions than this are needed, the empty one included. What the game already
+            knows counts as well, so that the result does not depend on what was asked before.
         antithetic: Whether to draw pairs.
         orderings: Take these instead of random ones.
         seed: Seed of the orderings.
         progress: See :func:`mage._progress.progress_bar`.
     """
     unit = 2 if antithetic and orderings is None else 1
-    wanted = _MOST_PERMUTATIONS if permutations is None else -(-permutations // unit) * unit
-    mean = np.zeros(math.comb(game.num_players, order))
-    spread = np.zeros_like(mean)
     if orderings is not None:
         wanted, source = len(orderings), iter([orderings])
     else:
-        source = _random_orderings(game.num_players, antithetic, seed)
-    first_query = game.num_queries
-    done = 0
-    with progress_bar("sampled index", wanted if permutations or orderings is not None else 1, progress) as tick:
+        # Where the budget covers all coalitions it never stops the sampling; one ordering per query then does.
+        most = max(DEFAULT_PERMUTATIONS, budget or 0) if permutations is None else permutations
+        wanted, source = -(-most // unit) * unit, _random_orderings(game.num_players, antithetic, seed)
+    needed = _Needed(graph, order, budget)
+    mean = np.zeros(math.comb(game.num_players, order))
+    spread, largest = np.zeros_like(mean), np.zeros(1)
+    lower: list[Floats] | None = None
+    done, stop = 0, False
+    with progress_bar("sampled index", wanted if budget is None else budget, progress) as tick:
         for batch in source:
             for terms in _collected(graph, batch[: wanted - done], unit, order):
-                fitting, stop = len(terms.ends) // unit, False
-                if max_queries is not None:
-                    spent = game.num_queries - first_query
-                    fitting, stop = _units_within(game, terms, unit, max_queries - spent)
+                before = needed.count
+                fitting = needed.units(terms, unit)
+                stop = fitting < len(terms.ends) // unit
+                if done + fitting == 0:
+                    raise ValueError(
+                        f"budget: {budget:,} is too small; the smaller sets and one {'pair of ' * (unit - 1)}"
+                        f"ordering{'s' * (unit - 1)} need {needed.at_least:,} coalitions"
+                    )
+                if lower is None:
+                    lower = _lower_orders(game, graph, order)
                 last = terms.ends[fitting * unit - 1] if fitting else 0
                 contributions = terms.signs[:last] * game.worth_of_bits(terms.coalitions[:last])
-                kernels.add_units(terms.ends, unit, fitting, terms.targets, contributions, done // unit, mean, spread)
+                kernels.add_units(
+                    terms.ends, unit, fitting, terms.targets, contributions, done // unit, mean, spread, largest
+                )
                 done += fitting * unit
-                tick(fitting * unit if max_queries is None else 0)
+                tick(fitting * unit if budget is None else needed.count - before)
                 if stop:
                     break
             if stop or done >= wanted:
                 break
-    if done == 0:
-        what = "pair of orderings" if unit == 2 else "ordering"
-        raise ValueError(f"budget: not one {what} of {game.num_players} players fits; raise it")
-    units = done // unit
-    with np.errstate(invalid="ignore", divide="ignore"):
-        std_error = np.sqrt(spread / (units - 1) / units) if units > 1 else np.full_like(mean, np.nan)
-    return PermutationEstimate(mean, std_error, done)
+    values = [*(lower if lower is not None else _lower_orders(game, graph, order)), mean]
+    top = _standard_errors(graph, order, spread, largest, done // unit)
+    errors = [*(np.zeros_like(part) for part in values[:-1]), top]
+    return PermutationEstimate(np.concatenate(values), np.concatenate(errors), done)
+
+
+def _standard_errors(graph: PlayerGraph, order: int, spread: Floats, largest: Floats, units: int) -> Floats:
+    """Sample standard errors, and a cautious one for sets on which all orderings agree.
+
+    Not to have seen a thing in u units says that it happens in no more than about one of u; had it happened once, with
+    the largest effect seen anywhere, the standard error would be that effect / u. Sets across components of the graph
+    are zero for certain.
+    """
+    if units < 2:
+        return np.full_like(spread, np.nan)
+    errors = np.sqrt(spread / (units - 1) / units)
+    component = graph.component_labels(np.ones((1, graph.num_players), dtype=np.bool_))[0]
+    subsets = component[subsets_of_size(graph.num_players, order)]
+    apart = (subsets != subsets[:, :1]).any(axis=1)
+    agreed = errors <= 1e-12 * largest[0]
+    return np.asarray(np.where(agreed, np.where(apart, 0.0, largest[0] / units), errors))
+
+
+def _lower_orders(game: Game, graph: PlayerGraph, order: int) -> list[Floats]:
+    lower = LowerOrders(game.num_players, order)
+    for block in graph.blocks(max_size=order - 1):
+        lower.add(block, game.worth_of_bits(block.members, all_distinct=True))
+    return lower.values()
+
+
+class _Needed:
+    """The distinct coalitions that the estimate rests on so far, held against a budget."""
+
+    def __init__(self, graph: PlayerGraph, order: int, budget: int | None) -> None:
+        self._budget = budget
+        self._table = CoalitionTable(graph.adjacency_bits.shape[1])
+        self.at_least = 0
+        if budget is not None:
+            self._table.intern(np.zeros((1, graph.adjacency_bits.shape[1]), dtype=np.uint64))
+            for block in graph.blocks(max_size=order - 1):
+                self._table.intern(block.members)
+        self.count = self._table.size
+
+    def units(self, terms: _Terms, unit: int) -> int:
+        """How many of the next units the budget allows; they are then counted."""
+        total = len(terms.ends) // unit
+        if self._budget is None:
+            return total
+        # Rows are numbered as they come, so the largest number up to a unit's end tells how many there are.
+        known = self._table.size
+        rows = np.maximum(np.maximum.accumulate(self._table.intern(terms.coalitions)) + 1, known)
+        ends = terms.ends[unit - 1 :: unit]
+        costs = np.concatenate([[known], rows])[ends]
+        self.at_least = self.at_least or int(costs[0])
+        fitting = int(np.searchsorted(costs, self._budget, side="right"))
+        self.count = int(costs[fitting - 1]) if fitting else known
+        return fitting
 
 
 def _random_orderings(num_players: int, antithetic: bool, seed: int) -> Iterator[Integers]:
@@ -116,12 +178,14 @@ def _random_orderings(num_players: int, antithetic: bool, seed: int) -> Iterator
         yield np.stack([drawn, drawn[:, ::-1]], axis=1).reshape(-1, num_players) if antithetic else drawn
 
 
-def _collected(graph: PlayerGraph, orderings: Integers, unit: int, order: int) -> Iterator[_Terms]:
-    """Terms of the orderings, whole units at a time, in buffers of bounded size."""
+def _collected(
+    graph: PlayerGraph, orderings: Integers, unit: int, order: int, capacity: int = 1 << 17
+) -> Iterator[_Terms]:
+    """Terms of the orderings, whole units at a time, in buffers that grow only where a single unit needs it."""
     words = graph.adjacency_bits.shape[1]
     binomials = binomial_table(graph.num_players, order)
     orderings = np.ascontiguousarray(orderings)
-    capacity, start = 1 << 17, 0
+    start = 0
     while start < len(orderings):
         terms = _Terms(
             np.empty((capacity, words), dtype=np.uint64),
@@ -135,10 +199,3 @@ def _collected(graph: PlayerGraph, orderings: Integers, unit: int, order: int) -
             continue
         start += done
         yield _Terms(terms.coalitions[:written], terms.signs[:written], terms.targets[:written], terms.ends[:done])
-
-
-def _units_within(game: Game, terms: _Terms, unit: int, queries: int) -> tuple[int, bool]:
-    """How many units can be afforded, and whether that is not all of them."""
-    cost = np.concatenate([[0], np.cumsum(game.novel(terms.coalitions))])[terms.ends[unit - 1 :: unit]]
-    affordable = int(np.searchsorted(cost, queries, side="right"))
-    return affordable, affordable < len(cost)

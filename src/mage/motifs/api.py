@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import math
-import operator
 from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
 
+from mage._checks import checked_whole
 from mage._typing import Floats, Integers, Masks
-from mage.graph import PlayerGraph
+from mage.graph import PlayerGraph, checked_player
 from mage.indices import Interactions
 from mage.motifs.heuristic import heuristic_motifs
 from mage.motifs.problem import NO_TRIPLES, MotifProblem
@@ -71,15 +71,15 @@ def find_motifs(
     noise_floor = _checked_share("noise_floor", noise_floor)
     if solver not in SOLVERS:
         raise ValueError(f"solver must be one of {', '.join(SOLVERS)}; got {solver!r}")
-    if node_limit is not None and _checked_count("node_limit", node_limit) < 1:
-        raise ValueError(f"node_limit must be at least 1, got {node_limit}")
+    if node_limit is not None:
+        checked_whole("node_limit", node_limit)
     node, pair, triple = _weighted(weights, tau, noise_floor)
     problem = MotifProblem(
         graph=graph if connected else PlayerGraph.complete(n),
         node=node,
         pair=pair,
         triple=triple,
-        num_motifs=_checked_motifs(num_motifs),
+        num_motifs=checked_whole("num_motifs", num_motifs),
         max_nodes=_checked_max_nodes(max_nodes, n),
         required=_checked_nodes("include", include, n),
         forbidden=_checked_nodes("exclude", exclude, n),
@@ -252,44 +252,25 @@ def _checked_share(name: str, value: float) -> float:
     return float(value)
 
 
-def _checked_count(name: str, value: Any) -> int:
-    try:
-        if isinstance(value, bool | np.bool_):
-            raise TypeError
-        return operator.index(value)
-    except TypeError:
-        raise ValueError(f"{name} must be a whole number, got {value!r}") from None
-
-
-def _checked_motifs(num_motifs: int) -> int:
-    count = _checked_count("num_motifs", num_motifs)
-    if count < 1:
-        raise ValueError(f"num_motifs must be at least 1, got {count}")
-    return count
-
-
 def _checked_max_nodes(max_nodes: int | float, num_nodes: int) -> int:
     if isinstance(max_nodes, float | np.floating) and 0 < max_nodes < 1:
-        # Decimal shares of a count are meant as people write them: 0.3 of 10 is 3.
+        # Shares are meant as people write them: 0.3 of 10 is 3, whatever binary fractions make of it.
         return max(1, math.floor(max_nodes * num_nodes + 1e-9))
-    if isinstance(max_nodes, float | np.floating) and max_nodes == int(max_nodes if np.isfinite(max_nodes) else 0):
-        max_nodes = int(max_nodes)
     try:
-        count = _checked_count("max_nodes", max_nodes)
+        return min(checked_whole("max_nodes", max_nodes), num_nodes)
     except ValueError:
-        count = 0
-    if count < 1:
-        raise ValueError(f"max_nodes must be a whole number ≥ 1 or a share of the nodes in (0, 1), got {max_nodes!r}")
-    return min(count, num_nodes)
+        raise ValueError(
+            f"max_nodes must be a whole number ≥ 1 or a share of the nodes in (0, 1), got {max_nodes!r}"
+        ) from None
 
 
 def _checked_nodes(name: str, nodes: Iterable[int], num_nodes: int) -> Masks:
     mask = np.zeros(num_nodes, dtype=np.bool_)
     for node in nodes:
-        index = _checked_count(name, node)
-        if not 0 <= index < num_nodes:
-            raise ValueError(f"{name}: node {index} does not exist; nodes are 0 … {num_nodes - 1}")
-        mask[index] = True
+        try:
+            mask[checked_player(node, num_nodes)] = True
+        except ValueError as error:
+            raise ValueError(f"{name}: {error}") from None
     return mask
 
 

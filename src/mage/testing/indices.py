@@ -199,6 +199,10 @@ def check_index(
         seeds: One random graph and game for each.
         tolerance: Largest absolute difference.
     """
+    if only is not None and only not in INDEX_CHECKS:
+        raise ValueError(f"only must be one of {', '.join(INDEX_CHECKS)}; got {only!r}")
+    if only == "fairness" and not sees_graph:
+        raise ValueError("only: fairness removes an edge, which a structure-blind index does not see")
     for name, check in INDEX_CHECKS.items():
         if only not in (None, name) or (name == "fairness" and not sees_graph):
             continue

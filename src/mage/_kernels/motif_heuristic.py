@@ -7,21 +7,6 @@ from mage._typing import AnyArray, Floats, Integers
 
 
 @kernel
-def contribution(i: int, label: int, labels: Integers, node: Floats, pair: Floats, triple: Floats) -> float:
-    """What vertex i adds to (or, as a member, holds of) the motif of that label, times the motif's sign."""
-    n = len(node)
-    total = float(node[i])
-    for j in range(n):
-        if j != i and labels[j] == label:
-            total += float(pair[i, j])
-            if triple.shape[0] == n:
-                for k in range(j):
-                    if k != i and labels[k] == label:
-                        total += float(triple[i, j, k])
-    return total if label > 0 else -total
-
-
-@kernel
 def grow_from_everywhere(
     neighbours: Integers,
     starts: Integers,
@@ -108,6 +93,22 @@ def _holds_without(
 
 
 @kernel
+def _held(labels: Integers, label: int, node: Floats, pair: Floats, triple: Floats, out: Floats) -> None:
+    """What each vertex adds to the motif of that label, or holds of it as a member; sign not applied."""
+    n = len(node)
+    out[:] = node
+    for j in range(n):
+        if labels[j] == label:
+            for i in range(n):
+                out[i] += pair[i, j]
+            if triple.shape[0] == n:
+                for k in range(j):
+                    if labels[k] == label:
+                        for i in range(n):
+                            out[i] += triple[i, j, k]
+
+
+@kernel
 def improve(
     neighbours: Integers,
     starts: Integers,
@@ -116,6 +117,7 @@ def improve(
     triple: Floats,
     required: AnyArray,
     forbidden: AnyArray,
+    num_motifs: int,
     max_nodes: int,
     tolerance: float,
     max_moves: int,
@@ -125,41 +127,52 @@ def improve(
     n = len(node)
     queue = np.empty(n, dtype=np.int64)
     seen = np.zeros(n, dtype=np.int8)
+    # One row of contributions for each label −m … m.
+    held = np.zeros((2 * num_motifs + 1, n))
     for _ in range(max_moves):
         size = 0
         for i in range(n):
             size += labels[i] != 0
+        for label in range(-num_motifs, num_motifs + 1):
+            if label != 0:
+                _held(labels, label, node, pair, triple, held[label + num_motifs])
         best = tolerance
         out, into, into_label = -1, -1, 0
-        # out = −1 stands for "nobody leaves", into = −1 for "nobody joins".
+        # leaving = −1 stands for "nobody leaves".
         for leaving in range(-1, n):
             loss = 0.0
             old = 0
             if leaving >= 0:
                 old = labels[leaving]
-                if (
-                    old == 0
-                    or required[leaving]
-                    or not _holds_without(leaving, old, labels, neighbours, starts, queue, seen)
-                ):
+                if old == 0 or required[leaving]:
                     continue
-                loss = contribution(leaving, old, labels, node, pair, triple)
-                labels[leaving] = 0
+                if not _holds_without(leaving, old, labels, neighbours, starts, queue, seen):
+                    continue
+                loss = held[old + num_motifs, leaving] * (1.0 if old > 0 else -1.0)
                 if -loss > best:
                     best, out, into, into_label = -loss, leaving, -1, 0
             elif size == max_nodes:
                 continue
             for joining in range(n):
-                if labels[joining] != 0 or forbidden[joining] or joining == leaving:
+                if labels[joining] != 0 or forbidden[joining]:
                     continue
+                last = 0
                 for place in range(starts[joining], starts[joining + 1]):
-                    label = labels[neighbours[place]]
-                    if label != 0:
-                        change = contribution(joining, label, labels, node, pair, triple) - loss
-                        if change > best:
-                            best, out, into, into_label = change, leaving, joining, label
-            if leaving >= 0:
-                labels[leaving] = old
+                    near = neighbours[place]
+                    label = labels[near]
+                    if label == 0 or near == leaving or label == last:
+                        continue
+                    last = label
+                    value = held[label + num_motifs, joining]
+                    if label == old:
+                        value -= pair[joining, leaving]
+                        if triple.shape[0] == n:
+                            for k in range(n):
+                                if labels[k] == label and k != leaving:
+                                    value -= triple[joining, leaving, k]
+                    change = (value if label > 0 else -value) - loss
+                    if change > best:
+                        best, out, into, into_label = change, leaving, joining, label
         if out < 0 and into < 0:
             return
         if out >= 0:

@@ -159,7 +159,7 @@ def _impossible(problem: MotifProblem) -> str:
 def _trimmed(problem: MotifProblem, labels: Integers) -> Integers:
     """Without nodes that add nothing: a smaller motif of the same worth says more."""
     labels = labels.copy()
-    for label in np.unique(labels[labels != 0]).tolist():
+    for label in set(labels[labels != 0].tolist()):
         shrinking = True
         while shrinking:
             shrinking = False

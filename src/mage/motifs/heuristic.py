@@ -30,6 +30,7 @@ def heuristic_motifs(problem: MotifProblem) -> Integers:
             problem.triple,
             problem.required,
             problem.forbidden,
+            problem.num_motifs,
             problem.max_nodes,
             problem.tolerance,
             _MOVES,

@@ -19,6 +19,8 @@ lint: $(VENV)/.dev
 
 benchmark: $(VENV)/.dev
 	$(BIN)/python benchmarks/indices.py
+	$(BIN)/python benchmarks/motifs.py
+	$(BIN)/python benchmarks/throughput.py
 
 $(BIN)/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
@@ -27,7 +29,7 @@ $(BIN)/python:
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --upgrade pip -c constraints.txt
 
 $(VENV)/.demo: $(BIN)/python $(INPUTS)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[plot]'
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[plot,pyg]'
 	@touch $@
 
 $(VENV)/.dev: $(BIN)/python $(INPUTS)

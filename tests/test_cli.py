@@ -1,25 +1,134 @@
+import json
+
+import numpy as np
+import pytest
+import torch
 from typer.testing import CliRunner
 
-from mage import __version__
+import mage
 from mage.cli import app
 
+MODEL = """
+import torch
+from torch_geometric.nn import GCNConv, global_mean_pool
 
-def test_demo_prints_all_indices_and_writes_a_page(tmp_path):
-    result = CliRunner().invoke(app, ["demo", "--output", str(tmp_path / "out")])
+class Net(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.conv, self.head = GCNConv(3, 4), torch.nn.Linear(4, 2)
+
+    def forward(self, x, edge_index, batch):
+        return self.head(global_mean_pool(self.conv(x, edge_index).relu(), batch))
+"""
+
+
+@pytest.fixture
+def workplace(tmp_path, monkeypatch):
+    (tmp_path / "my_network.py").write_text(MODEL)
+    np.savez(
+        tmp_path / "graph.npz",
+        x=np.random.default_rng(0).random((5, 3), dtype=np.float32),
+        edge_index=np.array([[0, 1, 2, 3, 1, 2, 3, 4], [1, 2, 3, 4, 0, 1, 2, 3]]),
+    )
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def run(*arguments):
+    return CliRunner().invoke(app, [str(argument) for argument in arguments])
+
+
+def test_demo_finds_the_grid_and_the_cycle(tmp_path):
+    result = run("demo", "--output", tmp_path / "out")
     assert result.exit_code == 0, result.output
-    for name in ("shapley", "shapley-taylor", "myerson", "myerson-taylor"):
-        assert name in result.output
+    assert "grid 0" in result.output
+    assert "against" in result.output
     page = (tmp_path / "out" / "index.html").read_text()
     assert "<svg" in page
     assert "<script" not in page
-    assert (tmp_path / "out" / "indices.svg").stat().st_size > 1000
+    assert len(mage.load(tmp_path / "out" / "explanation.mage").motifs) == 2
 
 
-def test_demo_is_the_same_every_time(tmp_path):
+def test_demo_pictures_are_the_same_every_time(tmp_path):
     for name in ("a", "b"):
-        assert CliRunner().invoke(app, ["demo", "--output", str(tmp_path / name)]).exit_code == 0
+        assert run("demo", "--output", tmp_path / name, "--seed", 1).exit_code == 0
     assert (tmp_path / "a" / "index.html").read_bytes() == (tmp_path / "b" / "index.html").read_bytes()
 
 
+def test_explain_a_model_and_a_graph_of_ones_own(workplace):
+    torch.manual_seed(0)
+    import sys
+
+    sys.path.insert(0, str(workplace))
+    from my_network import Net
+
+    net = Net()
+    torch.save(net.state_dict(), workplace / "weights.pt")
+    result = run(
+        "explain",
+        "--model",
+        "my_network:Net",
+        "--weights",
+        "weights.pt",
+        "--data",
+        "graph.npz",
+        "--max-nodes",
+        2,
+        "--tau",
+        0.5,
+        "--json",
+        "--save",
+        "why.mage",
+        "--picture",
+        "why.svg",
+    )
+    sys.path.remove(str(workplace))
+    assert result.exit_code == 0, result.output
+    document = json.loads(result.stdout)
+    assert document["exact"] is True
+    assert mage.load(workplace / "why.mage").to_dict()["motifs"] == document["motifs"]
+    assert (workplace / "why.svg").stat().st_size > 1000
+
+
+def test_explain_a_named_dataset():
+    result = run(
+        "explain", "--dataset", "demo", "--graph", 1, "--masking", "split", "--max-nodes", 9, "--num-motifs", 1
+    )
+    assert result.exit_code == 0, result.output
+    assert "grid" in result.output
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "message"),
+    [
+        ([], 2, "--model and --data"),
+        (["--dataset", "imagenet"], 2, "demo"),
+        (["--model", "my_network", "--data", "graph.npz"], 2, "module:name"),
+        (["--model", "nowhere:Net", "--data", "graph.npz"], 2, "cannot be imported"),
+        (["--model", "my_network:Net", "--data", "absent.npz"], 2, "does not exist"),
+        (["--model", "my_network:Net", "--data", "my_network.py"], 2, "plain tensors"),
+        (["--model", "my_network:Net", "--data", "graph.npz", "--tau", "3"], 2, "tau"),
+        (["--model", "my_network:Net", "--data", "graph.npz", "--save", "no/folder/x"], 1, "create it first"),
+        (["--nonsense"], 2, ""),
+    ],
+)
+def test_mistakes_are_told_in_one_line(workplace, arguments, code, message):
+    result = run("explain", *arguments)
+    assert result.exit_code == code, result.output
+    assert message in result.stderr
+    assert "Traceback" not in result.stderr
+
+
+def test_pickles_are_not_opened(workplace):
+    class Payload:
+        def __reduce__(self):
+            return (open, (str(workplace / "owned"), "w"))
+
+    torch.save({"edge_index": Payload()}, workplace / "evil.pt")
+    result = run("explain", "--model", "my_network:Net", "--data", "evil.pt")
+    assert result.exit_code == 2
+    assert not (workplace / "owned").exists()
+
+
 def test_version():
-    assert __version__ in CliRunner().invoke(app, ["--version"]).output
+    assert mage.__version__ in run("--version").output

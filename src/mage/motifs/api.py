@@ -18,8 +18,8 @@ from mage.motifs.result import Motif, MotifSet
 from mage.motifs.search import Outcome, search_motifs
 
 SOLVERS = ("auto", "search", "milp")
-DEFAULT_SOLVER_NODES = 200
-_MOST_PAIR_VARIABLES = 20_000  # in one integer programme; larger ones do not leave their root node in bearable time
+DEFAULT_SOLVER_NODES = 100
+_MOST_PAIR_VARIABLES = 3_000  # of a programme that may follow the search; larger ones proved nothing more in minutes
 _MOST_DENSE_TRIPLES = 400  # players; the search holds an n × n × n array of them
 
 
@@ -57,7 +57,7 @@ def find_motifs(
         solver: ``"search"`` (compiled branch and bound), ``"milp"`` (HiGHS), or ``"auto"``: the search, and where its
             limit does not suffice and the programme is not too large, HiGHS from where it stopped.
         node_limit: Search or solver nodes to spend at most; by default up to 1,000,000 (fewer for large graphs, whose
-            nodes cost more) and 200. A limited answer is feasible and carries its bound.
+            nodes cost more) and 100. A limited answer is feasible and carries its bound.
 
     Returns:
         The motifs, strongest first, with objective, bound and proof.
@@ -112,7 +112,7 @@ def find_motifs(
 
 def default_search_nodes(num_nodes: int) -> int:
     """Search nodes spent by default: a constant amount of work, as a node costs time with the square of the graph."""
-    return int(min(1_000_000, max(2_000, 2_000_000_000 // num_nodes**2)))
+    return int(min(1_000_000, max(2_000, 4_000_000_000 // num_nodes**2)))
 
 
 # -- solving ------------------------------------------------------------------------------------------------------

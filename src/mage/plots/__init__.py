@@ -1,5 +1,23 @@
 """Pictures of indices and explanations (extra ``plot``)."""
 
+from mage.plots.explanation import (
+    draw_heat_map,
+    draw_motifs,
+    molecule_svg,
+    plot_explanation,
+    plot_sentence,
+    plot_superpixels,
+)
 from mage.plots.indices import draw_interactions, plot_indices, save_figure
 
-__all__ = ["draw_interactions", "plot_indices", "save_figure"]
+__all__ = [
+    "draw_heat_map",
+    "draw_interactions",
+    "draw_motifs",
+    "molecule_svg",
+    "plot_explanation",
+    "plot_indices",
+    "plot_sentence",
+    "plot_superpixels",
+    "save_figure",
+]

@@ -1,0 +1,227 @@
+"""MAGE: Myerson-Taylor interactions, then the motifs they form."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from mage._progress import progress_bar
+from mage.explanation import Explanation
+from mage.indices import interactions
+from mage.motifs import Motif, MotifSet, find_motifs
+
+if TYPE_CHECKING:
+    from torch import Tensor
+    from torch_geometric.data import Data
+
+    from mage.games.model_game import ModelGame
+
+
+def explain(
+    model: Any,
+    data: Data,
+    num_motifs: int = 2,
+    max_nodes: int | float = 0.3,
+    tau: float = 1.0,
+    target: int | None = None,
+    output: str = "logit",
+    masking: str | Callable[..., Any] = "remove",
+    *,
+    node: int | None = None,
+    edge: Sequence[int] | None = None,
+    groups: Any = None,
+    index: str = "myerson-taylor",
+    order: int = 2,
+    method: str = "auto",
+    budget: int | None = None,
+    permutations: int | None = None,
+    seed: int = 0,
+    connected: bool = True,
+    noise_floor: float = 0.1,
+    include: Iterable[int] = (),
+    exclude: Iterable[int] = (),
+    task: str = "auto",
+    return_type: str = "raw",
+    forward: Callable[[Any, Data], Tensor] | None = None,
+    num_hops: int | None = None,
+    names: Sequence[str] | None = None,
+    baseline: float | None = None,
+    batch_size: int = 4096,
+    solver: str = "auto",
+    progress: bool | None = None,
+) -> Explanation:
+    """Explain what a PyG model says of one graph, node or link by the groups of nodes that made it say so.
+
+    Args:
+        model: The model; called with the arguments that its ``forward`` names. It is left as it was.
+        data: One graph.
+        num_motifs: m, the largest number of groups.
+        max_nodes: M, nodes in all groups together: a count, or a share of the players.
+        tau: τ: 1 shows what speaks for the output, lower values also what speaks against it, 0 only that.
+        target: Class to explain; the predicted one by default.
+        output: ``"logit"``, ``"probability"`` or ``"log-probability"`` of the target.
+        masking: What the absence of a node means: ``"remove"``, ``"split"``, ``"zero"``, ``"mean"``, or a function.
+        node: Explain this node's output instead of the graph's.
+        edge: Explain the link between these two nodes; the model takes ``edge_label_index``.
+        groups: Players that are groups of nodes (fragments, rings, super-pixels): labels [n] or lists of nodes.
+        index: ``"myerson-taylor"`` or one of the other three indices.
+        order: Order of the index, 1 to 3.
+        method: ``"auto"``, ``"exact"`` or ``"permutation"``; see :func:`mage.interactions`.
+        budget: Most coalitions to ask the model for.
+        permutations: Orderings to sample.
+        seed: Seed of the sampling.
+        connected: Whether motifs must be connected.
+        noise_floor: Share of the largest interaction below which interactions count as zero; the authors' 0.1 measures
+            as well or better than 0 on their checkpoints (``python benchmarks/paper.py``).
+        include: Players that must be in some motif.
+        exclude: Players that must be in none.
+        task: ``"multiclass"``, ``"binary"`` or ``"regression"``; by the output's shape by default.
+        return_type: What the model returns: ``"raw"``, ``"probs"`` or ``"log_probs"``.
+        forward: ``call(model, data)`` for models that are called in a way of their own.
+        num_hops: How far a node sees, at node and link level; read from the model by default.
+        names: Names of the graph's nodes.
+        baseline: Value of the empty coalition, where it is known.
+        batch_size: Most coalitions in one call of the model.
+        solver: Motif solver, see :func:`mage.find_motifs`.
+        progress: Show a progress bar; by default on a terminal only.
+
+    Returns:
+        Motifs, interactions, masks, and what they cost.
+    """
+    from mage._optional import require
+
+    require("torch_geometric", "pyg")
+    from mage.games.model_game import ModelGame
+
+    start = time.perf_counter()
+    node_names = _checked_names(names, data)
+    game = ModelGame(
+        model,
+        data,
+        target=target,
+        output=output,
+        masking=masking,
+        node=node,
+        edge=edge,
+        groups=groups,
+        task=task,
+        return_type=return_type,
+        forward=forward,
+        num_hops=num_hops,
+        baseline=baseline,
+        batch_size=batch_size,
+    )
+    found = interactions(
+        game, index, order, method, budget=budget, permutations=permutations, seed=seed, progress=progress
+    )
+    motifs = find_motifs(
+        found,
+        num_motifs=num_motifs,
+        max_nodes=max_nodes,
+        tau=tau,
+        connected=connected,
+        noise_floor=noise_floor,
+        include=include,
+        exclude=exclude,
+        solver=solver,
+    )
+    return Explanation(
+        motifs=_in_nodes(motifs, game, node_names),
+        interactions=replace(found, names=_player_names(game, node_names)),
+        prediction=game.prediction,
+        target=game.target,
+        players=tuple(tuple(nodes.tolist()) for nodes in game.player_nodes),
+        edge_index=data.edge_index.cpu().numpy(),
+        num_nodes=len(node_names),
+        names=node_names,
+        task=game.readout.task,
+        output=output,
+        masking=masking if isinstance(masking, str) else getattr(masking, "__name__", "custom"),
+        level=game.level,
+        num_queries=game.num_queries,
+        seconds=time.perf_counter() - start,
+        extra={"return_type": return_type, **({"smiles": data.smiles} if isinstance(data.get("smiles"), str) else {})},
+    )
+
+
+def _checked_names(names: Sequence[str] | None, data: Any) -> tuple[str, ...]:
+    count = int(getattr(data, "num_nodes", None) or 0)
+    if names is None:
+        return tuple(str(v) for v in range(count))
+    if isinstance(names, str) or len(names) != count:
+        raise ValueError(f"names must list {count} names, one a node, got {len(names)}")
+    return tuple(str(name) for name in names)
+
+
+def _player_names(game: ModelGame, names: tuple[str, ...]) -> tuple[str, ...]:
+    joined = [[names[v] for v in nodes.tolist()] for nodes in game.player_nodes]
+    return tuple(", ".join(some) if len(some) <= 4 else f"{some[0]} … {some[-1]} ({len(some)})" for some in joined)
+
+
+def _in_nodes(motifs: MotifSet, game: ModelGame, names: tuple[str, ...]) -> MotifSet:
+    """Motifs of players as motifs of nodes of the input graph."""
+    translated = []
+    for motif in motifs:
+        nodes = sorted(int(v) for player in motif.nodes for v in game.player_nodes[player])
+        translated.append(Motif(tuple(nodes), motif.score, tuple(names[v] for v in nodes)))
+    return replace(motifs, motifs=tuple(translated), num_nodes=len(names))
+
+
+def explain_many(
+    model: Any,
+    graphs: Iterable[Data],
+    *,
+    folder: str | Path | None = None,
+    progress: bool | None = None,
+    **options: Any,
+) -> Iterator[Explanation]:
+    """Explain many graphs, one after the other, in their order.
+
+    Args:
+        model: The model.
+        graphs: A dataset, a list, or any iterable of graphs.
+        folder: Keep each explanation there as soon as it is done, and take up from there after an interruption: an
+            explanation of the same graph by the same model with the same options is read, not computed again.
+        progress: Show a progress bar; by default on a terminal only.
+        options: As for :func:`explain`.
+
+    Yields:
+        Explanations, in the order of the graphs.
+    """
+    kept = None if folder is None else Path(folder)
+    if kept is not None:
+        kept.mkdir(parents=True, exist_ok=True)
+    try:
+        total = len(graphs)  # type: ignore[arg-type]
+    except TypeError:
+        total = 0
+    with progress_bar("explaining", total, progress) as tick:
+        for position, data in enumerate(graphs):
+            key = _fingerprint(model, data, options) if kept is not None else ""
+            path = None if kept is None else kept / f"{position:06d}-{key[:16]}.mage"
+            if path is not None and path.exists():
+                yield Explanation.load(path)
+            else:
+                explanation = explain(model, data, progress=False, **options)
+                if path is not None:
+                    explanation.save(path)
+                yield explanation
+            tick(1)
+
+
+def _fingerprint(model: Any, data: Any, options: dict[str, Any]) -> str:
+    """What determines an explanation, in a few bytes."""
+    digest = hashlib.sha256(json.dumps(options, sort_keys=True, default=repr).encode())
+    state = model.state_dict() if hasattr(model, "state_dict") else {}
+    for key, value in [*state.items(), *sorted(data.to_dict().items(), key=lambda item: str(item[0]))]:
+        digest.update(str(key).encode())
+        content = value.detach().cpu().numpy() if hasattr(value, "detach") else repr(value).encode()
+        digest.update(np.ascontiguousarray(content).tobytes() if isinstance(content, np.ndarray) else content)
+    return digest.hexdigest()

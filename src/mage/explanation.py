@@ -1,0 +1,266 @@
+"""What a person keeps: why did the model say this?"""
+
+from __future__ import annotations
+
+import html
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from mage._archive import DAMAGE, read_archive, write_archive
+from mage._typing import Floats, Integers
+from mage.indices import Interactions
+from mage.indices import _storage as interactions_storage
+from mage.motifs import Motif, MotifSet
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+FORMAT = "mage.explanation/1"
+_MOTIF_SET = (
+    "objective",
+    "bound",
+    "optimal",
+    "num_nodes",
+    "num_motifs",
+    "max_nodes",
+    "tau",
+    "connected",
+    "solver",
+    "work",
+)
+_PLAIN = ("target", "task", "output", "masking", "level", "num_queries", "seconds")
+
+
+@dataclass(frozen=True, eq=False)
+class Explanation:
+    """The motifs that made a model say what it said, and the interactions they come from.
+
+    Attributes:
+        motifs: Groups of nodes of the input graph, for and against, with their proof.
+        interactions: The index they were searched in; its players are :attr:`players`.
+        prediction: The model's output on the whole graph (for the target node or link), a number per class.
+        target: The class that is explained; None for regression.
+        players: Nodes of the input graph that each player stands for.
+        edge_index: Edges of the input graph [2, e], as the user gave them.
+        num_nodes: Nodes of the input graph.
+        names: Names of the nodes of the input graph.
+        task: ``"multiclass"``, ``"binary"`` or ``"regression"``.
+        output: What of the target is explained: logit, probability or log-probability.
+        masking: What absence of a node meant.
+        level: ``"graph"``, ``"node"`` or ``"edge"``.
+        num_queries: Calls of the model this explanation caused.
+        seconds: Wall-clock time it took.
+        extra: Whatever else belongs to it, such as a SMILES string; plain JSON values.
+    """
+
+    motifs: MotifSet
+    interactions: Interactions
+    prediction: Floats
+    target: int | None
+    players: tuple[tuple[int, ...], ...]
+    edge_index: Integers
+    num_nodes: int
+    names: tuple[str, ...]
+    task: str
+    output: str
+    masking: str
+    level: str
+    num_queries: int
+    seconds: float
+    extra: dict[str, Any] = field(default_factory=dict)
+
+    # -- masks ----------------------------------------------------------------------------------------------------
+
+    @cached_property
+    def node_mask(self) -> Floats:
+        """1 for nodes in a motif, else 0; shape [n]."""
+        return (self.motifs.labels > 0).astype(np.float64)
+
+    @cached_property
+    def edge_mask(self) -> Floats:
+        """1 for edges within a motif, else 0; shape [e]."""
+        labels = self.motifs.labels
+        source, target = self.edge_index
+        return np.asarray((labels[source] == labels[target]) & (labels[source] > 0), dtype=np.float64)
+
+    @cached_property
+    def node_scores(self) -> Floats:
+        """What each node contributes, its share of all its interactions included: the Myerson or Shapley value; [n]."""
+        shares = np.zeros(self.interactions.num_players)
+        for size in self.interactions.sizes:
+            subsets, values, _ = self.interactions.of_size(size)
+            np.add.at(shares, subsets, (values / size)[:, None])
+        scores = np.zeros(self.num_nodes)
+        for nodes, share in zip(self.players, shares, strict=True):
+            scores[list(nodes)] = share / len(nodes)
+        return scores
+
+    @property
+    def probabilities(self) -> Floats | None:
+        """Class probabilities that go with the prediction; None for regression."""
+        if self.task == "regression":
+            return None
+        scores = self.prediction if len(self.prediction) > 1 else np.array([0.0, self.prediction[0]])
+        kind = self.extra.get("return_type", "raw")
+        if kind == "probs":
+            return self.prediction if len(self.prediction) > 1 else np.array([1 - scores[1], scores[1]])
+        powers = np.exp(scores - scores.max())
+        return np.asarray(powers / powers.sum())
+
+    def motif_error(self, motif: Motif) -> float:
+        """A standard error of a motif's score: those of its interactions, taken as independent."""
+        chosen = [i for i, nodes in enumerate(self.players) if set(nodes) <= set(motif.nodes)]
+        total = 0.0
+        inside = set(chosen)
+        tau = self.motifs.tau
+        for players, value, error in self.interactions:
+            if set(players) <= inside:
+                total += ((tau if value > 0 else 1 - tau) * error) ** 2
+        return float(np.sqrt(total))
+
+    # -- looking --------------------------------------------------------------------------------------------------
+
+    @property
+    def headline(self) -> str:
+        """The prediction in words."""
+        where = {"graph": "the graph", "node": "the node", "edge": "the link"}[self.level]
+        if self.target is None:
+            return f"prediction {self.prediction[0]:.4g} for {where}"
+        probabilities = self.probabilities
+        sure = "" if probabilities is None else f" (probability {probabilities[self.target]:.3g})"
+        return f"class {self.target}{sure} for {where}"
+
+    def __repr__(self) -> str:
+        index = self.interactions
+        how = "exact" if index.exact else f"{index.num_permutations} orderings"
+        proof = "proven optimal" if self.motifs.optimal else f"within {100 * self.motifs.gap:.2g} % of the bound"
+        lines = [
+            f"Explanation: {self.headline}",
+            f"  {index.index} of order {index.order}, {how}, {self.num_queries:,} queries, {self.seconds:.2f} s; "
+            f"motifs {proof}",
+        ]
+        lines += [f"  {line}" for line in self._motif_lines()] or ["  no motif found"]
+        return "\n".join(lines)
+
+    def _motif_lines(self) -> list[str]:
+        lines = []
+        for motif in self.motifs:
+            side = "for    " if motif.sign > 0 else "against"
+            error = "" if self.interactions.exact else f" ± {self.motif_error(motif):.2g}"
+            names = ", ".join(self.names[v] for v in motif.nodes)
+            lines.append(f"{side} {motif.score:+.4g}{error}  {{{names}}}")
+        return lines
+
+    def _repr_html_(self) -> str:
+        rows = "".join(f"<tr><td><pre>{html.escape(line)}</pre></td></tr>" for line in self._motif_lines())
+        return f"<b>{html.escape(self.headline)}</b><table>{rows}</table>"
+
+    def __rich__(self) -> Any:
+        """A table for terminals."""
+        from rich.table import Table
+
+        table = Table(title=self.headline, caption=repr(self).splitlines()[1].strip())
+        for heading in ("", "score", "nodes"):
+            table.add_column(heading)
+        for motif in self.motifs:
+            error = "" if self.interactions.exact else f" ± {self.motif_error(motif):.2g}"
+            colour = "green" if motif.sign > 0 else "red"
+            side = "for" if motif.sign > 0 else "against"
+            names = ", ".join(self.names[v] for v in motif.nodes)
+            table.add_row(f"[{colour}]{side}[/{colour}]", f"{motif.score:+.4g}{error}", names.replace("[", r"\["))
+        return table
+
+    def plot(self, **options: Any) -> Figure:
+        """The graph with its motifs, green for and red against; see :func:`mage.plots.plot_explanation`."""
+        from mage.plots import plot_explanation
+
+        return plot_explanation(self, **options)
+
+    # -- keeping --------------------------------------------------------------------------------------------------
+
+    def to_dict(self) -> dict[str, Any]:
+        """The explanation as plain values, for JSON."""
+        return {
+            "prediction": self.prediction.tolist(),
+            "target": self.target,
+            "task": self.task,
+            "output": self.output,
+            "motifs": [
+                {
+                    "nodes": list(motif.nodes),
+                    "names": [self.names[v] for v in motif.nodes],
+                    "score": motif.score,
+                    "std_error": self.motif_error(motif),
+                    "sign": motif.sign,
+                }
+                for motif in self.motifs
+            ],
+            "objective": self.motifs.objective,
+            "bound": self.motifs.bound,
+            "optimal": self.motifs.optimal,
+            "index": self.interactions.index,
+            "order": self.interactions.order,
+            "exact": self.interactions.exact,
+            "num_queries": self.num_queries,
+            "seconds": self.seconds,
+        }
+
+    def save(self, path: str | Path) -> None:
+        """Write to one file without pickle, whole or not at all; :func:`mage.load` reads it."""
+        header, arrays = interactions_storage.to_plain(self.interactions)
+        motifs = {name: getattr(self.motifs, name) for name in _MOTIF_SET}
+        motifs["motifs"] = [[list(m.nodes), m.score, list(m.names)] for m in self.motifs]
+        plain = {name: getattr(self, name) for name in _PLAIN}
+        document = {
+            "format": FORMAT,
+            "interactions": header,
+            "motifs": motifs,
+            "players": self.players,
+            "names": self.names,
+            "num_nodes": self.num_nodes,
+            "extra": self.extra,
+            **plain,
+        }
+        write_archive(path, document, {**arrays, "edge_index": self.edge_index, "prediction": self.prediction})
+
+    @classmethod
+    def load(cls, path: str | Path) -> Explanation:
+        """Read what :meth:`save` wrote."""
+        try:
+            header, arrays = read_archive(path)
+            if header.get("format") != FORMAT:
+                raise ValueError(f"format {header.get('format')!r} is not {FORMAT!r}")
+            motifs = dict(header["motifs"])
+            motifs["motifs"] = tuple(
+                Motif(tuple(nodes), score, tuple(names)) for nodes, score, names in motifs["motifs"]
+            )
+            return cls(
+                motifs=MotifSet(**motifs),
+                interactions=interactions_storage.from_plain(header["interactions"], arrays),
+                prediction=arrays["prediction"],
+                players=tuple(tuple(nodes) for nodes in header["players"]),
+                edge_index=arrays["edge_index"],
+                num_nodes=int(header["num_nodes"]),
+                names=tuple(header["names"]),
+                extra=dict(header["extra"]),
+                **{name: header[name] for name in _PLAIN},
+            )
+        except FileNotFoundError:
+            raise
+        except DAMAGE as error:
+            raise ValueError(f"{path} does not hold a saved explanation: {error}") from error
+
+
+def load(path: str | Path) -> Explanation | Interactions:
+    """Read a saved :class:`Explanation` or :class:`mage.Interactions`."""
+    try:
+        header, _ = read_archive(path)
+    except FileNotFoundError:
+        raise
+    except DAMAGE as error:
+        raise ValueError(f"{path} was not written by mage: {error}") from error
+    return Interactions.load(path) if header.get("format") == interactions_storage.FORMAT else Explanation.load(path)

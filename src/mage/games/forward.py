@@ -1,0 +1,81 @@
+"""How a model wants to be called."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from typing import Any
+
+from torch import Tensor
+from torch_geometric.data import Data
+
+# What a forward method may call the number of graphs in a batch.
+_COUNTS = ("batch_size", "num_graphs", "size")
+_WHOLE = ("data", "batch_data", "graph", "input", "inputs", "sample")
+
+
+class Forward:
+    """Calls a model on a (union of) graphs with the arguments that its signature names.
+
+    Understands ``forward(x, edge_index, batch)``, ``forward(x, edge_index)``, ``forward(data)``, any further tensors of
+    the graph by their names (``edge_attr``, ``edge_weight``, ``pos``, …), and a user function ``call(model, data)``.
+
+    Args:
+        model: The model.
+        available: Names of the tensors that the graph has.
+        call: The user's function, if any.
+    """
+
+    def __init__(self, model: Any, available: set[str], call: Callable[[Any, Data], Tensor] | None = None) -> None:
+        if not callable(model):
+            raise TypeError(f"model must be callable, got {type(model).__name__}")
+        self._model = model
+        self._call = call
+        self._names: list[str] = []
+        self._whole = False
+        self.takes_batch = True
+        if call is None:
+            self._read_signature(available)
+
+    def _read_signature(self, available: set[str]) -> None:
+        function = getattr(self._model, "forward", self._model)
+        parameters = list(inspect.signature(function).parameters.values())
+        variadic = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
+        named = [p for p in parameters if p.kind not in variadic]
+        required = [p.name for p in named if p.default is inspect.Parameter.empty]
+        known = available | {"edge_index", "batch", *_COUNTS}
+        if len(required) == 1 and (required[0] in _WHOLE or required[0] not in known):
+            self._whole = True
+            return
+        if not named:
+            # Containers such as torch_geometric.nn.Sequential hide their signature; PyG's own order is the best guess.
+            self._names = [name for name in ("x", "edge_index", "batch") if name in known]
+            return
+        missing = [name for name in required if name not in known]
+        if missing:
+            raise ValueError(
+                f"model: forward needs {', '.join(missing)}, which data does not have (it has "
+                f"{', '.join(sorted(available | {'edge_index'}))}); add it to data or pass forward=call(model, data)"
+            )
+        self._names = [p.name for p in named if p.name in known]
+        self.takes_batch = "batch" in self._names
+
+    def __call__(self, data: Data, count: int) -> Tensor:
+        """The model's output on a union of ``count`` graphs."""
+        if self._call is not None:
+            out = self._call(self._model, data)
+        elif self._whole:
+            out = self._model(data)
+        else:
+            arguments = {name: count if name in _COUNTS and name not in data else data[name] for name in self._names}
+            function = getattr(self._model, "forward", self._model)
+            kinds = {p.kind for p in inspect.signature(function).parameters.values()}
+            hidden = inspect.Parameter.VAR_POSITIONAL in kinds and not set(arguments) & set(
+                inspect.signature(function).parameters
+            )
+            out = self._model(*arguments.values()) if hidden else self._model(**arguments)
+        if isinstance(out, tuple | list) and out and isinstance(out[0], Tensor):
+            out = out[0]
+        if not isinstance(out, Tensor):
+            raise TypeError(f"model must return a tensor, got {type(out).__name__}")
+        return out

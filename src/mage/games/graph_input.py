@@ -1,0 +1,84 @@
+"""One input graph, its tensors sorted by what they belong to."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch import Tensor
+from torch_geometric.data import Data
+
+
+@dataclass(frozen=True)
+class GraphInput:
+    """The tensors of one graph: a row per node, a row per edge, or one for the whole graph.
+
+    Edges are sorted by target, which is what scatter kernels like best; ``edge_order`` leads back to the user's order.
+    """
+
+    num_nodes: int
+    edge_index: Tensor
+    node: dict[str, Tensor]
+    edge: dict[str, Tensor]
+    graph: dict[str, Any]
+    edge_order: Tensor
+
+    @classmethod
+    def of(cls, data: Any) -> GraphInput:
+        """Read a PyG ``Data`` object, refusing what cannot be explained."""
+        if not isinstance(data, Data):
+            kind = type(data).__name__
+            hint = "; convert it with to_homogeneous()" if "Hetero" in kind else ""
+            raise TypeError(f"data must be a torch_geometric.data.Data graph, got {kind}{hint}")
+        if data.get("edge_index") is None:
+            raise ValueError("data: edge_index is missing; graphs without edges need an empty one of shape [2, 0]")
+        if getattr(data, "num_graphs", 1) not in (None, 1):
+            raise ValueError(f"data holds {data.num_graphs} graphs; explain them one by one or with explain_many")
+        num_nodes = data.num_nodes
+        if not num_nodes:
+            raise ValueError("data: the graph has no nodes")
+        edge_index = data.edge_index
+        if edge_index.dim() != 2 or edge_index.size(0) != 2:
+            raise ValueError(f"data: edge_index must have shape [2, e], got {list(edge_index.shape)}")
+        if edge_index.numel() and (int(edge_index.min()) < 0 or int(edge_index.max()) >= num_nodes):
+            raise ValueError(f"data: edge_index names nodes outside 0 … {num_nodes - 1}")
+        order = torch.argsort(edge_index[1], stable=True)
+        node, edge, graph = {}, {}, {}
+        for key, value in data.items():
+            if key in ("edge_index", "batch", "ptr", "num_nodes"):
+                continue
+            if isinstance(value, Tensor) and value.dim() > 0 and data.is_node_attr(key):
+                node[key] = value
+            elif isinstance(value, Tensor) and value.dim() > 0 and data.is_edge_attr(key):
+                edge[key] = value[order]
+            else:
+                graph[key] = value
+        return cls(int(num_nodes), edge_index[:, order], node, edge, graph, order)
+
+    @property
+    def device(self) -> torch.device:
+        """Where the edges are."""
+        return self.edge_index.device
+
+    def restricted_to(self, nodes: Tensor) -> GraphInput:
+        """The induced subgraph on ``nodes``, renumbered in that order."""
+        position = torch.full((self.num_nodes,), -1, dtype=torch.long, device=self.device)
+        position[nodes] = torch.arange(len(nodes), device=self.device)
+        kept = (position[self.edge_index] >= 0).all(dim=0)
+        return GraphInput(
+            num_nodes=len(nodes),
+            edge_index=position[self.edge_index[:, kept]],
+            node={key: value[nodes] for key, value in self.node.items()},
+            edge={key: value[kept] for key, value in self.edge.items()},
+            graph=self.graph,
+            edge_order=self.edge_order[kept],
+        )
+
+    def copies(self, count: int) -> dict[str, Any]:
+        """Graph-level values for a union of ``count`` copies: tensors of one row are repeated."""
+        repeated = {}
+        for key, value in self.graph.items():
+            one_row = isinstance(value, Tensor) and value.dim() > 0 and value.size(0) == 1
+            repeated[key] = value.repeat(count, *[1] * (value.dim() - 1)) if one_row else value
+        return repeated

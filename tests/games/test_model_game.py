@@ -1,0 +1,416 @@
+"""Worths from real PyG models, against evaluation one coalition at a time with PyG's own tools."""
+
+import networkx as nx
+import numpy as np
+import pytest
+import torch
+from torch import nn
+from torch_geometric.data import Batch, Data, HeteroData
+from torch_geometric.nn import (
+    GATConv,
+    GCNConv,
+    GINConv,
+    GINEConv,
+    NNConv,
+    SAGEConv,
+    Sequential,
+    TransformerConv,
+    global_add_pool,
+    global_max_pool,
+    global_mean_pool,
+)
+from torch_geometric.utils import subgraph
+
+from mage import ValueFunctionError
+from mage.games import ModelGame
+from mage.games.masking import Union, split
+from mage.testing import check_game
+
+NODES, FEATURES, EDGE_FEATURES = 11, 4, 3
+
+
+def make_data(seed=0, nodes=NODES, **extra):
+    torch.manual_seed(seed)
+    edges = torch.tensor(list(nx.barabasi_albert_graph(nodes, 2, seed=seed).edges())).T
+    edge_index = torch.cat([edges, edges.flip(0)], dim=1)
+    edge_index = edge_index[:, torch.randperm(edge_index.size(1))]
+    return Data(
+        x=torch.randn(nodes, FEATURES),
+        edge_index=edge_index,
+        edge_attr=torch.randn(edge_index.size(1), EDGE_FEATURES),
+        edge_weight=torch.rand(edge_index.size(1)),
+        pos=torch.randn(nodes, 2),
+        atom=torch.randint(0, 5, (nodes,)),
+        **extra,
+    )
+
+
+class Plain(nn.Module):
+    def __init__(self, conv, pool=global_mean_pool, classes=3):
+        super().__init__()
+        self.first, self.second, self.head = conv(FEATURES, 8), conv(8, 8), nn.Linear(8, classes)
+        self.pool = pool
+
+    def forward(self, x, edge_index, batch=None):
+        x = self.second(self.first(x, edge_index).relu(), edge_index).relu()
+        return self.head(self.pool(x, batch))
+
+
+def gin(inputs, outputs):
+    return GINConv(nn.Sequential(nn.Linear(inputs, outputs), nn.BatchNorm1d(outputs), nn.ReLU()), train_eps=True)
+
+
+class WithEdgeFeatures(nn.Module):
+    def __init__(self, kind):
+        super().__init__()
+        if kind == "gine":
+            self.conv = GINEConv(nn.Linear(FEATURES, 8), edge_dim=EDGE_FEATURES)
+        else:
+            self.conv = NNConv(FEATURES, 8, nn.Linear(EDGE_FEATURES, FEATURES * 8))
+        self.head = nn.Linear(8, 2)
+
+    def forward(self, x, edge_index, edge_attr, batch):
+        return self.head(global_add_pool(self.conv(x, edge_index, edge_attr).relu(), batch))
+
+
+class WithWeightsAndPositions(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.conv, self.head = GCNConv(FEATURES + 2, 8), nn.Linear(8, 2)
+
+    def forward(self, x, edge_index, edge_weight, pos, batch, num_graphs):
+        x = self.conv(torch.cat([x, pos], dim=1), edge_index, edge_weight).relu()
+        return self.head(global_mean_pool(x, batch, num_graphs))
+
+
+class Embedding(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.table, self.conv, self.head = nn.Embedding(5, 6), SAGEConv(6, 8), nn.Linear(8, 2)
+
+    def forward(self, atom, edge_index, batch):
+        return self.head(global_max_pool(self.conv(self.table(atom), edge_index).relu(), batch))
+
+
+class TakesData(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.conv, self.head = GATConv(FEATURES, 4, heads=2), nn.Linear(8, 2)
+
+    def forward(self, data):
+        return self.head(global_mean_pool(self.conv(data.x, data.edge_index).relu(), data.batch))
+
+
+def in_sequence():
+    return Sequential(
+        "x, edge_index, batch",
+        [(GCNConv(FEATURES, 8), "x, edge_index -> x"), nn.ReLU(), (global_mean_pool, "x, batch -> x"), nn.Linear(8, 2)],
+    )
+
+
+MODELS = {
+    "gcn": lambda: Plain(GCNConv),
+    "gin": lambda: Plain(gin, global_add_pool),
+    "gat": lambda: Plain(GATConv, global_max_pool),
+    "sage": lambda: Plain(SAGEConv),
+    "transformer": lambda: Plain(TransformerConv),
+    "gine": lambda: WithEdgeFeatures("gine"),
+    "nnconv": lambda: WithEdgeFeatures("nnconv"),
+    "weights and positions": WithWeightsAndPositions,
+    "embedding": Embedding,
+    "forward(data)": TakesData,
+    "sequential": in_sequence,
+}
+
+
+def one_by_one(model, data, mask, masking):
+    """One masked graph, built with PyG's ``subgraph`` and evaluated alone."""
+    kept = torch.from_numpy(mask)
+    alone = Data(**{key: value for key, value in data.items() if key not in ("edge_index", "edge_attr", "edge_weight")})
+    edges = {"edge_index": data.edge_index, "edge_attr": data.edge_attr, "edge_weight": data.edge_weight}
+    if masking in ("remove", "split"):
+        index, attributes = subgraph(
+            kept,
+            data.edge_index,
+            torch.arange(data.num_edges),
+            relabel_nodes=masking == "remove",
+            num_nodes=data.num_nodes,
+        )
+        edges = {
+            "edge_index": index,
+            "edge_attr": data.edge_attr[attributes],
+            "edge_weight": data.edge_weight[attributes],
+        }
+    if masking == "remove":
+        for key in ("x", "pos", "atom"):
+            alone[key] = data[key][kept]
+    if masking == "zero":
+        alone.x = data.x * kept[:, None]
+    if masking == "mean":
+        alone.x = torch.where(kept[:, None], data.x, data.x.mean(dim=0))
+    batch = Batch.from_data_list([Data(**alone.to_dict(), **edges)])
+    if isinstance(model, TakesData):
+        return model(batch)
+    names = {
+        WithEdgeFeatures: ("x", "edge_index", "edge_attr", "batch"),
+        Embedding: ("atom", "edge_index", "batch"),
+        WithWeightsAndPositions: ("x", "edge_index", "edge_weight", "pos", "batch"),
+    }.get(type(model), ("x", "edge_index", "batch"))
+    extra = [1] if isinstance(model, WithWeightsAndPositions) else []
+    return model(*(batch[name] for name in names), *extra)
+
+
+@pytest.mark.parametrize("masking", ["remove", "split", "zero", "mean"])
+@pytest.mark.parametrize("name", MODELS)
+def test_vectorised_worth_equals_one_by_one(name, masking):
+    data, model = make_data(), MODELS[name]().eval()
+    game = ModelGame(model, data, masking=masking, target=1)
+    rng = np.random.default_rng(0)
+    masks = rng.random((25, NODES)) < rng.random((25, 1))
+    masks = masks[masks.any(axis=1)]
+    with torch.no_grad():
+        expected = [float(one_by_one(model, data, mask, masking)[0, 1]) for mask in masks]
+    np.testing.assert_allclose(game.worth(masks) + game.baseline, expected, atol=1e-5)
+    check_game(game, tolerance=1e-5)
+
+
+@pytest.mark.parametrize("output", ["logit", "probability", "log-probability"])
+@pytest.mark.parametrize("return_type", ["raw", "probs", "log_probs"])
+def test_outputs_of_many_classes(output, return_type):
+    data, raw = make_data(), Plain(GCNConv).eval()
+    wrap = {"raw": lambda out: out, "probs": lambda out: out.softmax(1), "log_probs": lambda out: out.log_softmax(1)}
+    call = lambda model, batch: wrap[return_type](model(batch.x, batch.edge_index, batch.batch))  # noqa: E731
+    if output == "logit" and return_type != "raw":
+        with pytest.raises(ValueError, match="log-probability"):
+            ModelGame(raw, data, output=output, return_type=return_type, forward=call)
+        return
+    game = ModelGame(raw, data, output=output, return_type=return_type, forward=call)
+    with torch.no_grad():
+        logits = raw(data.x, data.edge_index, torch.zeros(NODES, dtype=torch.long))[0]
+    expected = {"logit": logits, "probability": logits.softmax(0), "log-probability": logits.log_softmax(0)}[output]
+    assert game.target == int(logits.argmax())
+    assert game.total + game.baseline == pytest.approx(float(expected[game.target]), abs=1e-5)
+
+
+@pytest.mark.parametrize("target", [0, 1, None])
+def test_one_column_is_binary_or_a_regression(target):
+    data, model = make_data(), Plain(GCNConv, classes=1).eval()
+    with torch.no_grad():
+        score = float(model(data.x, data.edge_index, torch.zeros(NODES, dtype=torch.long)))
+    if target is None:
+        game = ModelGame(model, data)
+        assert (game.readout.task, game.target) == ("regression", None)
+        assert game.total + game.baseline == pytest.approx(score, abs=1e-5)
+        assert ModelGame(model, data, task="binary").target == int(score > 0)
+        return
+    sign = 1 if target else -1
+    game = ModelGame(model, data, target=target)
+    assert game.total + game.baseline == pytest.approx(sign * score, abs=1e-5)
+    chance = ModelGame(model, data, target=target, output="probability")
+    assert chance.total + chance.baseline == pytest.approx(1 / (1 + np.exp(-sign * score)), abs=1e-5)
+
+
+class NodeModel(nn.Module):
+    def __init__(self, conv=GCNConv, layers=2):
+        super().__init__()
+        sizes = [FEATURES, *[8] * (layers - 1)]
+        self.convs = nn.ModuleList(conv(size, 8 if i < layers - 1 else 3) for i, size in enumerate(sizes))
+
+    def forward(self, x, edge_index):
+        for conv in self.convs:
+            x = conv(x, edge_index).tanh()
+        return x
+
+
+@pytest.mark.parametrize("conv", [GCNConv, SAGEConv, GATConv])
+@pytest.mark.parametrize("masking", ["remove", "split", "zero"])
+def test_node_level_sees_the_computation_graph(conv, masking):
+    drawn = nx.random_labeled_tree(60, seed=1)
+    edges = torch.tensor(list(drawn.edges())).T
+    data = Data(x=torch.randn(60, FEATURES), edge_index=torch.cat([edges, edges.flip(0)], dim=1))
+    model, node = NodeModel(conv).eval(), 17
+    game = ModelGame(model, data, node=node, masking=masking)
+    near = nx.single_source_shortest_path_length(drawn, node, cutoff=2)
+    assert sorted(int(nodes[0]) for nodes in game.player_nodes) == sorted(near)
+    with torch.no_grad():
+        whole = model(data.x, data.edge_index)[node]
+    np.testing.assert_allclose(game.prediction, whole, atol=1e-5)
+    assert game.total + game.baseline == pytest.approx(float(whole[game.target]), abs=1e-4)
+    without = np.ones((1, game.num_players), bool)
+    without[0, [int(nodes[0]) for nodes in game.player_nodes].index(node)] = False
+    assert game.worth(without)[0] == 0
+    check_game(game, tolerance=1e-4)
+
+
+def test_node_level_worth_equals_the_whole_graph_with_nodes_cut_off():
+    data, model = make_data(nodes=20), NodeModel(SAGEConv).eval()
+    game = ModelGame(model, data, node=4, masking="split", target=0)
+    players = np.concatenate(game.player_nodes)
+    masks = np.random.default_rng(1).random((20, game.num_players)) < 0.7
+    masks[:, players.tolist().index(4)] = True
+    for mask, worth in zip(masks, game.worth(masks), strict=True):
+        absent = torch.from_numpy(players[~mask])
+        keep = ~(torch.isin(data.edge_index[0], absent) | torch.isin(data.edge_index[1], absent))
+        with torch.no_grad():
+            expected = float(model(data.x, data.edge_index[:, keep])[4, 0])
+        assert worth + game.baseline == pytest.approx(expected, abs=1e-5)
+
+
+class LinkModel(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.conv = SAGEConv(FEATURES, 8)
+
+    def forward(self, x, edge_index, edge_label_index):
+        z = self.conv(x, edge_index).tanh()
+        return (z[edge_label_index[0]] * z[edge_label_index[1]]).sum(dim=1)
+
+
+def test_link_level_needs_both_ends():
+    data, model = make_data(nodes=15), LinkModel().eval()
+    game = ModelGame(model, data, edge=(2, 9), masking="split", task="binary")
+    with torch.no_grad():
+        score = float(model(data.x, data.edge_index, torch.tensor([[2], [9]])))
+    assert game.prediction[0] == pytest.approx(score, abs=1e-5)
+    players = [int(nodes[0]) for nodes in game.player_nodes]
+    for end in (2, 9):
+        mask = np.ones((1, game.num_players), bool)
+        mask[0, players.index(end)] = False
+        assert game.worth(mask)[0] == 0
+    check_game(game, tolerance=1e-5)
+
+
+def test_groups_are_players_on_the_quotient_graph():
+    data, model = make_data(), Plain(GCNConv).eval()
+    groups = [[0, 1, 2], [3, 4], [5, 6, 7], [8, 9, 10]]
+    grouped, single = ModelGame(model, data, groups=groups), ModelGame(model, data)
+    assert grouped.num_players == 4
+    nodes = np.zeros((1, NODES), bool)
+    nodes[0, [0, 1, 2, 5, 6, 7]] = True
+    assert grouped.worth([{0, 2}])[0] == pytest.approx(single.worth(nodes)[0], abs=1e-6)
+    labels = np.repeat([7, 3, 5, 9], [3, 2, 3, 3])
+    assert ModelGame(model, data, groups=labels).num_players == 4
+    expected = {
+        (a, b)
+        for a in range(4)
+        for b in range(a)
+        for i, j in data.edge_index.T.tolist()
+        if i in groups[a] and j in groups[b]
+    }
+    assert {tuple(sorted(pair, reverse=True)) for pair in grouped.graph.edges.tolist()} == expected
+
+
+def test_a_masking_of_ones_own():
+    def whisper(graph, masks):
+        data, place = split(graph, masks)
+        data.x = data.x * (0.1 + 0.9 * masks.flatten()[:, None])
+        return Union(data, place)
+
+    game = ModelGame(Plain(GCNConv).eval(), make_data(), masking=whisper)
+    check_game(game, tolerance=1e-5)
+
+
+class Fragile(Plain):
+    def __init__(self):
+        super().__init__(GCNConv)
+        self.calls = 0
+
+    def forward(self, x, edge_index, batch=None):
+        self.calls += 1
+        torch.rand(3)
+        if self.calls > 2:
+            raise RuntimeError("out of memory")
+        return super().forward(x, edge_index, batch)
+
+
+def test_the_model_is_left_as_it_was_whatever_happens():
+    data, model = make_data(), Fragile()
+    model.train()
+    model.second.eval()
+    modes = [module.training for module in model.modules()]
+    torch.manual_seed(5)
+    state, threads = torch.get_rng_state(), torch.get_num_threads()
+    game = ModelGame(model, data)
+    game.baseline  # noqa: B018 (the second call)
+    with pytest.raises(ValueFunctionError, match="out of memory"):
+        game.worth([{0}])
+    assert [module.training for module in model.modules()] == modes
+    assert torch.equal(torch.get_rng_state(), state)
+    assert torch.get_num_threads() == threads
+    assert torch.is_grad_enabled()
+    assert all(parameter.grad is None for parameter in model.parameters())
+
+
+def test_dropout_is_off_and_batches_do_not_mix():
+    model = nn.ModuleDict({"plain": Plain(gin)})["plain"]
+    model.train()
+    check_game(ModelGame(model, make_data()), tolerance=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("change", "options", "error", "message"),
+    [
+        (lambda d: None, {"target": 3}, ValueError, r"class 0 … 2"),
+        (lambda d: None, {"target": -1}, ValueError, "target"),
+        (lambda d: None, {"output": "odds"}, ValueError, "logit, probability"),
+        (lambda d: None, {"task": "ranking"}, ValueError, "task"),
+        (lambda d: None, {"task": "regression"}, ValueError, "3 columns"),
+        (lambda d: None, {"return_type": "odds"}, ValueError, "return_type"),
+        (lambda d: None, {"masking": "blur"}, ValueError, "remove, split, zero, mean"),
+        (lambda d: None, {"node": 3}, ValueError, "node= needs one row per node"),
+        (lambda d: None, {"node": 99}, ValueError, "node 99 does not exist"),
+        (lambda d: None, {"edge": (0,)}, ValueError, "pair"),
+        (lambda d: None, {"node": 1, "edge": (0, 1)}, ValueError, "one of the two"),
+        (lambda d: None, {"groups": [[0, 1]]}, ValueError, "in no group"),
+        (lambda d: None, {"groups": [list(range(11)), [0]]}, ValueError, "must not overlap"),
+        (lambda d: None, {"groups": [0, 1]}, ValueError, "label all 11 nodes"),
+        (lambda d: d.__delitem__("x"), {}, ValueError, "forward needs x"),
+        (lambda d: setattr(d, "x", d.atom), {"masking": "zero"}, ValueError, "data.x is torch.int64"),
+        (lambda d: d.__delitem__("edge_index"), {}, ValueError, "edge_index is missing"),
+        (lambda d: setattr(d, "edge_index", torch.tensor([[0], [99]])), {}, ValueError, "outside"),
+    ],
+)
+def test_bad_input_is_named_first(change, options, error, message):
+    data = make_data()
+    change(data)
+    with pytest.raises(error, match=message):
+        ModelGame(Plain(GCNConv), data, **options)
+
+
+def test_graphs_that_are_none():
+    model = Plain(GCNConv)
+    with pytest.raises(TypeError, match="to_homogeneous"):
+        ModelGame(model, HeteroData())
+    with pytest.raises(ValueError, match="no nodes"):
+        ModelGame(model, Data(x=torch.zeros(0, FEATURES), edge_index=torch.zeros(2, 0, dtype=torch.long)))
+    with pytest.raises(ValueError, match="2 graphs"):
+        ModelGame(model, Batch.from_data_list([make_data(), make_data()]))
+    with pytest.raises(ValueError, match="different devices"):
+        ModelGame(model, make_data().to("meta"))
+
+
+def test_models_that_answer_nonsense():
+    data = make_data()
+    with pytest.raises(ValueError, match="one row per node; pass node="):
+        ModelGame(NodeModel(), data)
+    with pytest.raises(TypeError, match="must return a tensor"):
+        ModelGame(lambda x, edge_index, batch: "yes", data)
+    with pytest.raises(ValueError, match="shape"):
+        ModelGame(lambda x, edge_index, batch: x[None, None], data)
+    nan = ModelGame(lambda x, edge_index, batch: global_add_pool(x, batch) / 0 * 0, data, target=0)
+    with pytest.raises(ValueFunctionError, match="returned nan for"):
+        nan.worth([{0}])
+
+
+def test_far_sighted_models_are_not_cut_silently():
+    class WithGlobalMean(NodeModel):
+        def forward(self, x, edge_index):
+            return super().forward(x, edge_index) + x.mean()
+
+    edges = torch.tensor(list(nx.path_graph(30).edges())).T
+    data = Data(x=torch.randn(30, FEATURES), edge_index=torch.cat([edges, edges.flip(0)], dim=1))
+    with pytest.raises(ValueError, match="looks further"):
+        ModelGame(WithGlobalMean().eval(), data, node=15)
+    assert ModelGame(WithGlobalMean().eval(), data, node=15, num_hops=2).num_players == 5
+    with pytest.raises(ValueError, match="num_hops"):
+        ModelGame(lambda x, edge_index: x, data, node=15)

@@ -1,0 +1,77 @@
+import numpy as np
+import pytest
+import torch
+from torch import nn
+from torch_geometric.data import Data
+from torch_geometric.nn import GCNConv, global_add_pool
+
+import mage
+from mage.demo import demo_explanation
+from mage.plots import molecule_svg, plot_explanation, plot_sentence, plot_superpixels, save_figure
+from tests.explainers.test_mage import molecule
+
+
+class Net(nn.Module):
+    def __init__(self, features):
+        super().__init__()
+        torch.manual_seed(0)
+        self.conv, self.head = GCNConv(features, 8), nn.Linear(8, 2)
+
+    def forward(self, x, edge_index, batch):
+        return self.head(global_add_pool(self.conv(x, edge_index).relu(), batch))
+
+
+@pytest.fixture(scope="module")
+def explanation():
+    return demo_explanation(1)
+
+
+@pytest.mark.parametrize("kind", ["svg", "png", "pdf"])
+def test_pictures_repeat_byte_by_byte(explanation, tmp_path, kind):
+    for name in ("a", "b"):
+        save_figure(plot_explanation(explanation), tmp_path / f"{name}.{kind}")
+    first, second = ((tmp_path / f"{name}.{kind}").read_bytes() for name in ("a", "b"))
+    assert first == second
+    assert len(first) > 5000
+
+
+def test_colours_tell_for_from_against(explanation, tmp_path):
+    save_figure(explanation.plot(heat_map=False), tmp_path / "graph.svg")
+    text = (tmp_path / "graph.svg").read_text()
+    assert "#1b7837" in text
+    assert "#b2182b" in text
+
+
+def test_molecules_are_drawn_as_molecules():
+    data = molecule("c1ccccc1[N+](=O)[O-]")
+    explanation = mage.explain(Net(8), data, 2, 4, tau=0.5)
+    svg = molecule_svg(explanation)
+    assert svg.count("<path") > 10
+    assert "ellipse" in svg
+    for smiles, message in (("CC", "8 atoms"), ("not a molecule", "cannot read"), ("", "carries none")):
+        with pytest.raises(ValueError, match=message):
+            molecule_svg(explanation, smiles)
+
+
+def test_sentences_keep_their_words(tmp_path):
+    words = ["a", "truly", "dreadful", "<film>", "&", "more"]
+    edges = torch.tensor([[0, 1, 2, 3, 4], [3, 2, 3, 5, 3]])
+    data = Data(x=torch.randn(6, 4), edge_index=torch.cat([edges, edges.flip(0)], dim=1))
+    explanation = mage.explain(Net(4), data, names=words, tau=0.5, masking="zero")
+    save_figure(plot_sentence(explanation), tmp_path / "sentence.svg")
+    assert "<film>" not in (tmp_path / "sentence.svg").read_text()
+    with pytest.raises(ValueError, match="2 words for 6 nodes"):
+        plot_sentence(explanation, ["a", "b"])
+
+
+def test_superpixels_lie_over_their_image(tmp_path):
+    edges = torch.tensor([[0, 1, 2], [1, 2, 3]])
+    data = Data(x=torch.rand(4, 4), edge_index=torch.cat([edges, edges.flip(0)], dim=1))
+    explanation = mage.explain(Net(4), data, max_nodes=2, tau=0.5, masking="zero")
+    segments = np.repeat(np.repeat(np.array([[0, 1], [2, 3]]), 8, axis=0), 8, axis=1)
+    save_figure(
+        plot_superpixels(explanation, np.random.default_rng(0).random((16, 16)), segments), tmp_path / "image.png"
+    )
+    assert (tmp_path / "image.png").stat().st_size > 1000
+    with pytest.raises(ValueError, match="segments"):
+        plot_superpixels(explanation, np.zeros((16, 16)), segments + 3)

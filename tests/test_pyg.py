@@ -1,0 +1,142 @@
+import logging
+
+import networkx as nx
+import pytest
+import torch
+from torch import nn
+from torch_geometric.data import Batch, Data
+from torch_geometric.explain import Explainer
+from torch_geometric.explain.metric import fidelity
+from torch_geometric.nn import GATConv, GCNConv, GINEConv, global_add_pool
+
+from mage.pyg import MAGEExplainer, MAGEExplanation
+
+
+class GraphNet(nn.Module):
+    def __init__(self, classes=3, conv=GCNConv):
+        super().__init__()
+        self.conv, self.head = conv(4, 8), nn.Linear(8, classes)
+
+    def forward(self, x, edge_index, batch=None):
+        return self.head(global_add_pool(self.conv(x, edge_index).relu(), batch))
+
+
+class NodeNet(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.first, self.second = GCNConv(4, 8), GCNConv(8, 3)
+
+    def forward(self, x, edge_index):
+        return self.second(self.first(x, edge_index).relu(), edge_index)
+
+
+class EdgeFeatureNet(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.conv, self.head = GINEConv(nn.Linear(4, 8), edge_dim=2), nn.Linear(8, 1)
+
+    def forward(self, x, edge_index, edge_attr, batch=None):
+        return self.head(global_add_pool(self.conv(x, edge_index, edge_attr), batch))
+
+
+def graph(nodes=9, seed=0):
+    torch.manual_seed(seed)
+    edges = torch.tensor(list(nx.barabasi_albert_graph(nodes, 1, seed=seed).edges())).T
+    return Data(x=torch.randn(nodes, 4), edge_index=torch.cat([edges, edges.flip(0)], dim=1))
+
+
+def explainer(model, level="graph", mode="multiclass_classification", kind="model", **options):
+    return Explainer(
+        model,
+        algorithm=MAGEExplainer(**{"num_motifs": 2, "max_nodes": 4, "tau": 0.5, **options}),
+        explanation_type=kind,
+        node_mask_type="object",
+        edge_mask_type="object",
+        model_config={"mode": mode, "task_level": level, "return_type": "raw"},
+    )
+
+
+@pytest.mark.parametrize("conv", [GCNConv, GATConv])
+def test_graph_level(conv, tmp_path):
+    data, model = graph(), GraphNet(conv=conv)
+    batch = torch.zeros(data.num_nodes, dtype=torch.long)
+    explanation = explainer(model)(data.x, data.edge_index, batch=batch)
+    assert isinstance(explanation, MAGEExplanation)
+    assert explanation.node_mask.shape == (9, 1)
+    assert explanation.edge_mask.shape == (data.num_edges,)
+    assert set(explanation.node_mask.unique().tolist()) <= {0.0, 1.0}
+    assert explanation.validate()
+    assert explanation.motifs
+    assert len(explanation.motif_score) == len(explanation.motifs)
+    assert explanation.available_explanations == ["node_mask", "edge_mask"]
+    explanation.visualize_graph(str(tmp_path / "graph.png"), backend="networkx")
+    assert (tmp_path / "graph.png").stat().st_size > 1000
+    assert model.training
+    positive, negative = fidelity(explainer(model), explanation)
+    assert 0 <= positive <= 1
+    assert 0 <= negative <= 1
+
+
+def test_signed_data_survive_subgraphs_thresholds_and_batches():
+    data, model = graph(), GraphNet()
+    batch = torch.zeros(data.num_nodes, dtype=torch.long)
+    make = explainer(model)
+    explanation = make(data.x, data.edge_index, batch=batch)
+    motifs, values = explanation.motifs, explanation.interaction_value.clone()
+    for derived in (explanation.get_explanation_subgraph(), explanation.get_complement_subgraph()):
+        assert derived.motifs == motifs
+        assert torch.equal(derived.interaction_value, values)
+    thresholded = explanation.threshold("topk", 3)
+    assert thresholded.motifs == motifs
+    both = Batch.from_data_list([explanation, explanation])
+    assert both.interaction_index.shape == (2, 2 * len(values))
+    assert int(both.interaction_index[:, len(values) :].min()) >= 9
+    first = len(explanation.motif_node_index)
+    assert torch.equal(both.motif_node_index[first:], explanation.motif_node_index + 9)
+    assert both[1].motifs == motifs
+
+
+def test_pairs_are_those_of_the_index():
+    data, model = graph(), GraphNet().eval()
+    import mage
+
+    ours = mage.explain(model, data, 2, 4, 0.5)
+    theirs = explainer(model)(data.x, data.edge_index, batch=torch.zeros(9, dtype=torch.long))
+    for (i, j), value in zip(theirs.interaction_index.T.tolist(), theirs.interaction_value.tolist(), strict=True):
+        assert value == pytest.approx(ours.interactions[(i, j) if i != j else i], abs=1e-5)
+    assert theirs.motifs == [(list(m.nodes), pytest.approx(m.score, abs=1e-5)) for m in ours.motifs]
+
+
+def test_node_level():
+    data = graph(nodes=20)
+    explanation = explainer(NodeNet(), level="node")(data.x, data.edge_index, index=5)
+    assert explanation.node_mask.shape == (20, 1)
+    with pytest.raises(ValueError, match="one node at a time"):
+        explainer(NodeNet(), level="node")(data.x, data.edge_index)
+
+
+def test_phenomena_edge_features_and_regression():
+    data = graph()
+    batch = torch.zeros(9, dtype=torch.long)
+    told = explainer(GraphNet(), kind="phenomenon")(data.x, data.edge_index, target=torch.tensor([2]), batch=batch)
+    assert int(told.target) == 2
+    attributes = torch.randn(data.num_edges, 2)
+    for mode in ("regression", "binary_classification"):
+        explanation = explainer(EdgeFeatureNet(), mode=mode)(data.x, data.edge_index, edge_attr=attributes, batch=batch)
+        assert explanation.edge_attr.shape == attributes.shape
+        assert explanation.validate()
+
+
+def test_unsupported_settings_say_why(caplog):
+    with caplog.at_level(logging.ERROR, "mage"), pytest.raises(ValueError, match="does not support"):
+        Explainer(
+            GraphNet(),
+            algorithm=MAGEExplainer(),
+            explanation_type="model",
+            node_mask_type="attributes",
+            model_config={"mode": "regression", "task_level": "graph", "return_type": "raw"},
+        )
+    assert "node_mask_type must be 'object'" in caplog.text
+    data = graph()
+    with pytest.raises(ValueError, match="one graph at a time"):
+        explainer(GraphNet())(data.x, data.edge_index, batch=torch.tensor([0] * 5 + [1] * 4))

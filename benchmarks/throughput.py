@@ -1,8 +1,7 @@
 """Worth evaluations per second against the usual way: ``python benchmarks/throughput.py``.
 
-The usual way builds one ``Data`` per coalition with PyG's ``subgraph`` and feeds a ``DataLoader`` with batches of 256. Same
-model, same coalitions (connected, as the indices ask for them), same machine; both with one torch thread, ours also with
-two.
+The usual way builds one ``Data`` per coalition with PyG's ``subgraph`` and feeds a ``DataLoader`` with batches of 256.
+Same model, same coalitions (connected, as the indices ask for them), same machine, one torch thread.
 """
 
 from __future__ import annotations

@@ -16,8 +16,8 @@ def test_code_blocks_run(page, tmp_path, monkeypatch, capsys):
         exec(compile(block, page.name, "exec"), scope)  # noqa: S102 (our own documentation)
     if page.name == "README.md":
         assert "proven optimal" in capsys.readouterr().out
-        assert scope["index"].num_queries == 26
-        assert scope["index"].exact
+        assert {motif.sign for motif in scope["explanation"].motifs} == {1, -1}
+        assert scope["explanation"].interactions.exact
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)

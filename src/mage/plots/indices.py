@@ -109,4 +109,4 @@ def save_figure(figure: Figure, path: str | Path) -> None:
     # Without a salt and with a date, matplotlib writes different bytes every time.
     metadata = {"svg": {"Date": None}, "pdf": {"CreationDate": None}}.get(kind, {})
     with rc_context({"svg.hashsalt": "mage"}), atomic_path(path) as unfinished:
-        figure.savefig(unfinished, format=kind, metadata=metadata)
+        figure.savefig(unfinished, format=kind, metadata=metadata, bbox_inches="tight")

@@ -9,6 +9,7 @@ from torch_geometric.data import Data
 from torch_geometric.datasets import ExplainerDataset
 from torch_geometric.datasets.graph_generator import BAGraph
 from torch_geometric.nn import GCNConv, SAGEConv, global_add_pool, global_mean_pool
+from torch_geometric.utils import subgraph
 
 import mage
 from mage.demo import demo_explanation
@@ -115,6 +116,37 @@ def test_cora_nodes_are_explained_by_their_neighbourhood():
         assert node in explanation.motifs.nodes
 
 
+def check_node_worths(model, data, node):
+    """Worths of random coalitions against the whole graph with the absent nodes cut off by PyG's ``subgraph``."""
+    game = mage.games.ModelGame(model, data, node=node, masking="split", target=1)
+    players = np.concatenate(game.player_nodes)
+    masks = np.random.default_rng(0).random((8, game.num_players)) < 0.7
+    masks[:, players.tolist().index(node)] = True
+    for mask, worth in zip(masks, game.worth(masks), strict=True):
+        present = torch.ones(data.num_nodes, dtype=torch.bool)
+        present[torch.from_numpy(players[~mask])] = False
+        edge_index, _ = subgraph(present, data.edge_index, num_nodes=data.num_nodes)
+        with torch.no_grad():
+            expected = float(model(data.x, edge_index)[node, 1])
+        assert worth + game.baseline == pytest.approx(expected, abs=1e-5)
+
+
+def test_cora_worths_equal_those_on_the_whole_graph():
+    data = cora()
+    torch.manual_seed(0)
+    model = NodeNet(data.num_features, 7).eval()
+    degree = torch.bincount(data.edge_index[0])
+    for node in torch.nonzero(degree == 4).flatten()[:2].tolist():
+        check_node_worths(model, data, node)
+
+
+def test_ba_shapes_worths_equal_those_on_the_whole_graph():
+    torch.manual_seed(1)
+    data = ExplainerDataset(BAGraph(40, 2), motif_generator="house", num_motifs=6)[0]
+    data = Data(x=torch.rand(data.num_nodes, 4), edge_index=data.edge_index)
+    check_node_worths(NodeNet(4, 3, SAGEConv).eval(), data, 44)
+
+
 def test_ba_shapes_node_in_a_house():
     torch.manual_seed(1)
     dataset = ExplainerDataset(BAGraph(60, 2), motif_generator="house", num_motifs=12)
@@ -174,6 +206,14 @@ def test_solubility_is_explained_as_a_regression():
         expected = float(model(data.x, data.edge_index, torch.zeros(data.num_nodes, dtype=torch.long)))
     assert explanation.prediction[0] == pytest.approx(expected, abs=1e-5)
     assert "prediction" in explanation.headline
+    game = mage.games.ModelGame(model, data, masking="remove")
+    masks = np.random.default_rng(0).random((10, data.num_nodes)) < 0.6
+    for mask, worth in zip(masks, game.worth(masks), strict=True):
+        kept = torch.from_numpy(mask)
+        edge_index, _ = subgraph(kept, data.edge_index, relabel_nodes=True, num_nodes=data.num_nodes)
+        with torch.no_grad():
+            alone = float(model(data.x[kept], edge_index, torch.zeros(int(kept.sum()), dtype=torch.long)))
+        assert worth + game.baseline == pytest.approx(alone, abs=1e-5)
     assert explanation.extra["smiles"] == data.smiles
 
 

@@ -21,6 +21,7 @@ from torch_geometric.nn import (
 )
 from torch_geometric.utils import subgraph
 
+import mage
 from mage import ValueFunctionError
 from mage.games import ModelGame
 from mage.games.masking import Union, split
@@ -172,6 +173,18 @@ def test_vectorised_worth_equals_one_by_one(name, masking):
         expected = [float(one_by_one(model, data, mask, masking)[0, 1]) for mask in masks]
     np.testing.assert_allclose(game.worth(masks) + game.baseline, expected, atol=1e-5)
     check_game(game, tolerance=1e-5)
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_every_model_is_explained(name):
+    explanation = mage.explain(MODELS[name]().eval(), make_data(), tau=0.5)
+    assert explanation.interactions.exact
+    assert explanation.motifs.optimal
+    assert 1 <= len(explanation.motifs) <= 2
+    total = explanation.interactions.group(range(NODES))
+    assert total + explanation.interactions.baseline == pytest.approx(
+        explanation.prediction[explanation.target], abs=1e-4
+    )
 
 
 @pytest.mark.parametrize("output", ["logit", "probability", "log-probability"])

@@ -115,9 +115,7 @@ def why() -> None:
             return rate(lambda: game.value_fn(masks), len(masks))
 
         chosen = game._rows_at_once
-        print(
-            f"  {kind}-{width}: as it is ({chosen} rows at once, edges sorted by target, one thread) {measured():10,.0f}"
-        )
+        print(f"  {kind}-{width}: as it is ({chosen} rows at once, one thread) {measured():10,.0f}")
         for rows in (1024, 4096, 16384, 65536, 262144):
             game._rows_at_once = rows
             print(f"    {rows:7d} rows at once {measured():10,.0f}")

@@ -102,6 +102,15 @@ class TakesData(nn.Module):
         return self.head(global_mean_pool(self.conv(data.x, data.edge_index).relu(), data.batch))
 
 
+class OtherNames(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.conv, self.head = GCNConv(FEATURES, 8), nn.Linear(8, 2)
+
+    def forward(self, features, edge_index, batch_index):
+        return self.head(global_mean_pool(self.conv(features, edge_index).relu(), batch_index))
+
+
 def in_sequence():
     return Sequential(
         "x, edge_index, batch",
@@ -121,6 +130,7 @@ MODELS = {
     "embedding": Embedding,
     "forward(data)": TakesData,
     "sequential": in_sequence,
+    "other names": OtherNames,
 }
 
 

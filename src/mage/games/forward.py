@@ -11,6 +11,18 @@ from torch_geometric.data import Data
 
 # What a forward method may call the number of graphs in a batch.
 _COUNTS = ("batch_size", "num_graphs", "size")
+# Other names under which forward methods take what PyG calls by one name.
+_ALIASES = {
+    "batch_index": "batch",
+    "batch_idx": "batch",
+    "edges": "edge_index",
+    "edge_idx": "edge_index",
+    "features": "x",
+    "node_features": "x",
+    "feat": "x",
+    "edge_features": "edge_attr",
+    "edge_feat": "edge_attr",
+}
 _WHOLE = ("data", "batch_data", "graph", "input", "inputs", "sample")
 
 
@@ -33,7 +45,7 @@ class Forward:
         self._call = call
         self._names: list[str] = []
         self._whole = False
-        self.takes_batch = True
+        self._positional = False
         if call is None:
             self._read_signature(available)
 
@@ -44,12 +56,14 @@ class Forward:
         named = [p for p in parameters if p.kind not in variadic]
         required = [p.name for p in named if p.default is inspect.Parameter.empty]
         known = available | {"edge_index", "batch", *_COUNTS}
+        known |= {alias for alias, name in _ALIASES.items() if name in known}
         if len(required) == 1 and (required[0] in _WHOLE or required[0] not in known):
             self._whole = True
             return
         if not named:
             # Containers such as torch_geometric.nn.Sequential hide their signature; PyG's own order is the best guess.
             self._names = [name for name in ("x", "edge_index", "batch") if name in known]
+            self._positional = True
             return
         missing = [name for name in required if name not in known]
         if missing:
@@ -58,7 +72,6 @@ class Forward:
                 f"{', '.join(sorted(available | {'edge_index'}))}); add it to data or pass forward=call(model, data)"
             )
         self._names = [p.name for p in named if p.name in known]
-        self.takes_batch = "batch" in self._names
 
     def __call__(self, data: Data, count: int) -> Tensor:
         """The model's output on a union of ``count`` graphs."""
@@ -67,15 +80,16 @@ class Forward:
         elif self._whole:
             out = self._model(data)
         else:
-            arguments = {name: count if name in _COUNTS and name not in data else data[name] for name in self._names}
-            function = getattr(self._model, "forward", self._model)
-            kinds = {p.kind for p in inspect.signature(function).parameters.values()}
-            hidden = inspect.Parameter.VAR_POSITIONAL in kinds and not set(arguments) & set(
-                inspect.signature(function).parameters
-            )
-            out = self._model(*arguments.values()) if hidden else self._model(**arguments)
+            arguments = {name: self._argument(name, data, count) for name in self._names}
+            out = self._model(*arguments.values()) if self._positional else self._model(**arguments)
         if isinstance(out, tuple | list) and out and isinstance(out[0], Tensor):
             out = out[0]
         if not isinstance(out, Tensor):
             raise TypeError(f"model must return a tensor, got {type(out).__name__}")
         return out
+
+    @staticmethod
+    def _argument(name: str, data: Data, count: int) -> Any:
+        if name in data:
+            return data[name]
+        return count if name in _COUNTS else data[_ALIASES[name]]

@@ -63,7 +63,7 @@ def test_defaults_need_no_touch():
     assert explanation.node_mask.shape == (12,)
     assert explanation.edge_mask.shape == (data.num_edges,)
     assert explanation.node_mask.sum() == len(explanation.motifs.nodes)
-    assert explanation.num_queries == explanation.interactions.num_queries
+    assert explanation.num_queries == explanation.interactions.num_queries + 1  # and the graph itself
     assert explanation.seconds > 0
 
 

@@ -333,6 +333,28 @@ def test_a_masking_of_ones_own():
     check_game(game, tolerance=1e-5)
 
 
+class Counting(nn.Module):
+    """Counts the graphs, or at node level the copies of the graph, that it is run on."""
+
+    def __init__(self, model, copies):
+        super().__init__()
+        self.inner, self.copies, self.seen = model, copies, 0
+
+    def forward(self, x, edge_index, batch):
+        self.seen += self.copies(x, batch)
+        return self.inner(x, edge_index, batch) if isinstance(self.inner, Plain) else self.inner(x, edge_index)
+
+
+@pytest.mark.parametrize("masking", ["remove", "split", "zero"])
+def test_queries_are_what_the_model_sees(masking):
+    spy = Counting(Plain(GCNConv).eval(), lambda x, batch: int(batch.max()) + 1)
+    explanation = mage.explain(spy, make_data(), masking=masking)
+    assert explanation.num_queries == spy.seen
+    spy = Counting(NodeModel().eval(), lambda x, batch: int(batch.max()) + 1)
+    explanation = mage.explain(spy, make_data(), masking=masking, node=3)
+    assert explanation.num_queries == spy.seen
+
+
 class Fragile(Plain):
     def __init__(self):
         super().__init__(GCNConv)

@@ -70,13 +70,18 @@ class Game:
             raise ValueError(f"baseline must be finite, got {baseline}")
         self.value_fn = value_fn
         self.batch_size = max(1, min(batch_size, memory_cap // per_coalition))
-        self.num_queries = 0
+        self._asked = 0
         self._memo = Memo(_bits.num_words(self.num_players), memo_capacity)
         self._baseline = None if baseline is None else float(baseline)
 
     def __repr__(self) -> str:
         kind = "complete graph" if self.graph.is_complete else f"{self.graph.num_edges} edges"
         return f"{type(self).__name__}({self.num_players} players, {kind}, {self.num_queries:,} queries)"
+
+    @property
+    def num_queries(self) -> int:
+        """Coalitions the value function has been asked for; the empty one counts like any other."""
+        return self._asked
 
     @property
     def baseline(self) -> float:
@@ -147,7 +152,7 @@ class Game:
     # -- the one place where the user's function is called --------------------------------------------------------
 
     def _ask(self, coalitions: Bits) -> Floats:
-        self.num_queries += len(coalitions)
+        self._asked += len(coalitions)
         try:
             values = self.value_fn(self._masks(coalitions))
         except Exception as error:

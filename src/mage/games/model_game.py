@@ -73,6 +73,7 @@ class ModelGame(Game):
         _check_device(model, data)
         whole = GraphInput.of(data)
         self.model = model
+        self._graphs_run = 0
         self._rows_at_once = max(4096, min(16384, 16384 * 32 // _widest_layer(model)))
         self._masking = masking_named(masking)
         self._removes = self._masking is MASKINGS["remove"]
@@ -125,6 +126,11 @@ class ModelGame(Game):
             bytes_per_coalition=_bytes_per_copy(model, self._graph),
             memory_cap=memory_cap,
         )
+
+    @property
+    def num_queries(self) -> int:
+        """Graphs the model has been run on, the unmasked one included; coalitions without the target need no run."""
+        return self._graphs_run
 
     @property
     def target(self) -> int | None:
@@ -194,6 +200,7 @@ class ModelGame(Game):
         data, place = self._masking(self._graph if graph is None else graph, masks)
         if self.level == "edge":
             data.edge_label_index = place[:, self._needed].T.contiguous()
+        self._graphs_run += count
         out = self._forward(data, count)
         out = out.unsqueeze(-1) if out.dim() == 1 else out
         if out.dim() != 2:

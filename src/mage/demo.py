@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-import html
 from pathlib import Path
 
-from mage._files import atomic_path
 from mage.explainers import explain
 from mage.explanation import Explanation
+
+_TEXT = (
+    "A small graph network was trained to tell houses (class 0) from grids (class 1). This graph has a grid, and a "
+    "five-cycle that was added to it. A five-cycle is what a house has and a grid has not."
+)
 
 
 def demo_explanation(seed: int = 0, tau: float = 0.5, max_nodes: int = 14) -> Explanation:
@@ -47,31 +50,5 @@ def run(folder: Path, seed: int = 0) -> tuple[Explanation, list[Path]]:
     picture, page, kept = folder / "explanation.svg", folder / "index.html", folder / "explanation.mage"
     save_figure(explanation.plot(), picture)
     explanation.save(kept)
-    with atomic_path(page) as unfinished:
-        unfinished.write_text(_page(explanation, picture.read_text(encoding="utf-8")), encoding="utf-8")
+    explanation.save_html(page, "Why does the model say “grid”?", _TEXT)
     return explanation, [picture, kept, page]
-
-
-def _page(explanation: Explanation, svg: str) -> str:
-    drawing = svg[svg.index("<svg") :]
-    rows = "".join(
-        f"<tr><td>{'for' if motif.sign > 0 else 'against'}</td><td>{motif.score:+.3f}</td>"
-        f"<td>{html.escape(', '.join(explanation.names[v] for v in motif.nodes))}</td></tr>"
-        for motif in explanation.motifs
-    )
-    exact = "exactly" if explanation.interactions.exact else "by sampling"
-    policy = "default-src 'none'; style-src 'unsafe-inline'; img-src data:"
-    return f"""<!doctype html>
-<html lang="en"><meta charset="utf-8"><title>mage: why does the model say grid?</title>
-<meta http-equiv="Content-Security-Policy" content="{policy}">
-<style>body{{font:16px/1.5 system-ui,sans-serif;max-width:70rem;margin:2rem auto;padding:0 1rem}}
-svg{{width:100%;height:auto}}td,th{{padding:.15rem 1rem .15rem 0;text-align:left}}</style>
-<h1>Why does the model say “grid”?</h1>
-<p>A small graph network was trained to tell houses (class 0) from grids (class 1). This graph has a grid, and a
-five-cycle that was added to it. Green speaks for the prediction, red (hatched) against it: a five-cycle is what a house
-has. Computed {exact} with {explanation.num_queries:,} calls of the model.</p>
-{drawing}
-<h2>Motifs</h2>
-<table><tr><th></th><th>score</th><th>nodes</th></tr>{rows}</table>
-</html>
-"""

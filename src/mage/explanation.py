@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from mage._archive import DAMAGE, read_archive, write_archive
+from mage._files import atomic_path
 from mage._typing import Floats, Integers
 from mage.indices import Interactions
 from mage.indices import _storage as interactions_storage
@@ -179,6 +180,14 @@ class Explanation:
         from mage.plots import plot_explanation
 
         return plot_explanation(self, **options)
+
+    def save_html(self, path: str | Path, title: str = "Why?", text: str = "") -> None:
+        """Write one self-contained page that opens anywhere, offline."""
+        from mage.report import explanation_page
+
+        page = explanation_page(self, title, text)
+        with atomic_path(path) as unfinished:
+            unfinished.write_text(page, encoding="utf-8")
 
     # -- keeping --------------------------------------------------------------------------------------------------
 

@@ -90,6 +90,21 @@ def test_explain_a_model_and_a_graph_of_ones_own(workplace):
     assert (workplace / "why.svg").stat().st_size > 1000
 
 
+def test_saved_graphs_of_pyg_and_double_precision(workplace):
+    from torch_geometric.data import Data
+
+    arrays = dict(np.load(workplace / "graph.npz"))
+    torch.save(
+        Data(x=torch.from_numpy(arrays["x"]), edge_index=torch.from_numpy(arrays["edge_index"])), workplace / "g.pt"
+    )
+    np.savez(
+        workplace / "double.npz", **{**arrays, "x": arrays["x"].astype(np.float64), "names": np.array(list("CNOFS"))}
+    )
+    for name in ("g.pt", "double.npz"):
+        result = run("explain", "--model", "my_network:Net", "--data", name, "--tau", 0.5)
+        assert result.exit_code == 0, result.output
+
+
 def test_explain_a_named_dataset():
     result = run(
         "explain", "--dataset", "demo", "--graph", 1, "--masking", "split", "--max-nodes", 9, "--num-motifs", 1

@@ -68,7 +68,7 @@ def test_graph_level(conv, tmp_path):
     assert explanation.validate()
     assert explanation.motifs
     assert len(explanation.motif_score) == len(explanation.motifs)
-    assert explanation.available_explanations == ["node_mask", "edge_mask"]
+    assert sorted(explanation.available_explanations) == ["edge_mask", "node_mask"]
     explanation.visualize_graph(str(tmp_path / "graph.png"), backend="networkx")
     assert (tmp_path / "graph.png").stat().st_size > 1000
     assert model.training
@@ -94,6 +94,21 @@ def test_signed_data_survive_subgraphs_thresholds_and_batches():
     first = len(explanation.motif_node_index)
     assert torch.equal(both.motif_node_index[first:], explanation.motif_node_index + 9)
     assert both[1].motifs == motifs
+    assert len(both.motifs) == 2 * len(motifs)
+    small = explanation.get_explanation_subgraph()
+    assert set(small.node_id.tolist()) <= set(range(9))
+    shifted = Batch.from_data_list([small, explanation])
+    assert torch.equal(shifted.motif_node_index[first:], explanation.motif_node_index + 9)
+
+
+def test_models_are_called_as_pyg_calls_them():
+    class Odd(GraphNet):
+        def forward(self, h, adjacency, **kwargs):
+            return super().forward(h, adjacency, kwargs["batch"])
+
+    data = graph()
+    explanation = explainer(Odd())(data.x, data.edge_index, batch=torch.zeros(9, dtype=torch.long))
+    assert explanation.motifs
 
 
 def test_pairs_are_those_of_the_index():

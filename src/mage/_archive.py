@@ -31,9 +31,15 @@ DAMAGE = (
 
 def write_archive(path: str | Path, header: Mapping[str, Any], arrays: Mapping[str, AnyArray]) -> None:
     """Write a header and arrays to one file, whole or not at all; the same content gives the same bytes."""
-    text = np.frombuffer(json.dumps(header).encode(), dtype=np.uint8)
+    text = np.frombuffer(json.dumps(header, default=_plain).encode(), dtype=np.uint8)
     with atomic_path(path) as unfinished, unfinished.open("wb") as file:
         np.savez_compressed(file, allow_pickle=False, header=text, **arrays)
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, np.generic | np.ndarray):
+        return value.tolist()
+    raise TypeError(f"extra: {type(value).__name__} cannot be written as JSON")
 
 
 def read_archive(path: str | Path) -> tuple[dict[str, Any], dict[str, AnyArray]]:

@@ -18,8 +18,8 @@ def model_and_graph(
     """The model and the graph to explain."""
     require("torch_geometric", "pyg")
     if dataset is not None:
-        if model is not None or data is not None:
-            raise ValueError("--dataset brings its own model and graphs; leave out --model and --data")
+        if model is not None or data is not None or weights is not None:
+            raise ValueError("--dataset brings its own model and graphs; leave out --model, --weights and --data")
         if dataset != "demo":
             raise ValueError(f"--dataset must be 'demo', got {dataset!r}")
         from mage.models import demo_graph, load_demo_model
@@ -54,9 +54,22 @@ def load_graph(path: Path) -> Any:
     from torch_geometric.data import Data
 
     tensors = _tensors(path, "--data")
+    for key, value in tensors.items():
+        # numpy's default precision is not torch's.
+        if getattr(value, "dtype", None) is not None and str(value.dtype) == "torch.float64":
+            tensors[key] = value.float()
     if "edge_index" not in tensors:
         raise ValueError(f"--data: {path} has no edge_index; it has {', '.join(tensors)}")
     return Data(**tensors)
+
+
+def _plain_graph_classes() -> list[Any]:
+    """Classes that make up a saved ``Data`` object; they hold tensors and run nothing."""
+    from torch_geometric.data import Data
+    from torch_geometric.data.data import DataEdgeAttr, DataTensorAttr
+    from torch_geometric.data.storage import GlobalStorage
+
+    return [Data, DataEdgeAttr, DataTensorAttr, GlobalStorage]
 
 
 def _tensors(path: Path, argument: str) -> dict[str, Any]:
@@ -67,8 +80,11 @@ def _tensors(path: Path, argument: str) -> dict[str, Any]:
     try:
         if path.suffix == ".npz":
             with np.load(path, allow_pickle=False) as archive:
-                return {name: torch.from_numpy(archive[name]) for name in archive.files}
-        loaded = torch.load(path, map_location="cpu", weights_only=True)
+                arrays = {name: archive[name] for name in archive.files}
+            words = {name: array.tolist() for name, array in arrays.items() if array.dtype.kind == "U"}
+            return {name: words[name] if name in words else torch.from_numpy(arrays[name]) for name in arrays}
+        with torch.serialization.safe_globals(_plain_graph_classes()):
+            loaded = torch.load(path, map_location="cpu", weights_only=True)
     except Exception as error:
         raise ValueError(f"{argument}: {path} is not a file of plain tensors (.npz or .pt): {error}") from error
     if hasattr(loaded, "to_dict"):

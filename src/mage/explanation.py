@@ -158,7 +158,7 @@ class Explanation:
 
     def _repr_html_(self) -> str:
         rows = "".join(f"<tr><td><pre>{html.escape(line)}</pre></td></tr>" for line in self._motif_lines())
-        return f"<b>{html.escape(self.headline)}</b><table>{rows}</table>"
+        return f"<b>{html.escape(self.headline)}</b><table>{rows or '<tr><td>no motif found</td></tr>'}</table>"
 
     def __rich__(self) -> Any:
         """A table for terminals."""

@@ -39,6 +39,8 @@ class MAGEExplanation(PyGExplanation):  # type: ignore[misc]  # PyG ships no typ
         motif_node_index: [k], nodes of all motifs, one motif after the other.
         motif_ptr: [m + 1], where each motif starts in ``motif_node_index``.
         motif_score: [m], signed scores.
+        node_id: [n], the number each node had in the graph that was explained; all indices above are such numbers, so
+            that they stay true when ``get_explanation_subgraph`` renumbers the nodes.
     """
 
     def __cat_dim__(self, key: str, value: Any, *args: Any, **kwargs: Any) -> Any:
@@ -47,8 +49,8 @@ class MAGEExplanation(PyGExplanation):  # type: ignore[misc]  # PyG ships no typ
 
     def __inc__(self, key: str, value: Any, *args: Any, **kwargs: Any) -> Any:
         """Node numbers and motif starts are shifted in a batch."""
-        if key in ("interaction_index", "motif_node_index"):
-            return self.num_nodes
+        if key in ("interaction_index", "motif_node_index", "node_id"):
+            return self.original_num_nodes
         if key == "motif_ptr":
             return len(self.motif_node_index)
         return super().__inc__(key, value, *args, **kwargs)
@@ -66,7 +68,8 @@ class MAGEExplanation(PyGExplanation):  # type: ignore[misc]  # PyG ships no typ
         """Nodes and signed score of each motif."""
         starts = self.motif_ptr.tolist()
         nodes = self.motif_node_index.tolist()
-        pieces = [nodes[a:b] for a, b in itertools.pairwise(starts)]
+        # In a batch the starts of the next graph repeat the end of the last; motifs themselves are never empty.
+        pieces = [nodes[a:b] for a, b in itertools.pairwise(starts) if b > a]
         return list(zip(pieces, self.motif_score.tolist(), strict=True))
 
 
@@ -120,7 +123,16 @@ class MAGEExplainer(ExplainerAlgorithm):  # type: ignore[misc]  # PyG ships no t
         """Explain one graph, one node (``index``) or one link (``edge_label_index``)."""
         if not isinstance(x, Tensor) or not isinstance(edge_index, Tensor):
             raise ValueError("MAGEExplainer explains homogeneous graphs; convert with to_homogeneous()")
-        explanation = explain(model, self._data(x, edge_index, kwargs), **self._arguments(target, index, kwargs))
+
+        def call(network: Any, data: Data) -> Tensor:
+            # The way PyG's Explainer calls it.
+            out: Tensor = network(
+                data.x, data.edge_index, **{key: data[key] if key in data else kwargs[key] for key in kwargs}
+            )
+            return out
+
+        arguments = {"forward": call, **self._arguments(target, index, kwargs)}
+        explanation = explain(model, self._data(x, edge_index, kwargs), **arguments)
         return self._converted(explanation, x)
 
     def _data(self, x: Tensor, edge_index: Tensor, kwargs: dict[str, Any]) -> Data:
@@ -175,6 +187,8 @@ class MAGEExplainer(ExplainerAlgorithm):  # type: ignore[misc]  # PyG ships no t
             motif_node_index=torch.tensor(nodes, dtype=torch.long, device=x.device),
             motif_ptr=torch.tensor(starts, dtype=torch.long, device=x.device),
             motif_score=torch.tensor([motif.score for motif in explanation.motifs], device=x.device),
+            node_id=torch.arange(explanation.num_nodes, device=x.device),
+            original_num_nodes=explanation.num_nodes,
         )
 
 

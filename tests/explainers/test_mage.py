@@ -63,7 +63,8 @@ def test_defaults_need_no_touch():
     assert explanation.node_mask.shape == (12,)
     assert explanation.edge_mask.shape == (data.num_edges,)
     assert explanation.node_mask.sum() == len(explanation.motifs.nodes)
-    assert explanation.num_queries == explanation.interactions.num_queries + 1  # and the graph itself
+    # The graph itself, and two graphs alone and together, to see that batches do not mix.
+    assert explanation.num_queries == explanation.interactions.num_queries + 1 + 4
     assert explanation.seconds > 0
 
 
@@ -247,6 +248,18 @@ def test_many_graphs_in_order_and_resumed(tmp_path, monkeypatch):
         model.head.bias += 1
     list(mage.explain_many(model, (g for g in graphs), folder=tmp_path, tau=0.5))
     assert len(calls) == 9
+
+
+def test_other_models_are_not_mistaken_for_each_other(tmp_path):
+    first, second = Net(), Net(pool=global_add_pool)
+    second.load_state_dict(first.state_dict())
+    Other = type("Other", (Net,), {})
+    third = Other(pool=global_add_pool)
+    third.load_state_dict(first.state_dict())
+    one, two = (next(mage.explain_many(model, [graph()], folder=tmp_path)) for model in (first, third))
+    assert not np.array_equal(one.prediction, two.prediction)
+    with pytest.raises(ValueError, match="folder"):
+        next(mage.explain_many(lambda x, edge_index, batch: x, [graph()], folder=tmp_path))
 
 
 def test_an_interrupted_run_keeps_what_is_done(tmp_path):

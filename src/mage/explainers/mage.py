@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import json
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
@@ -80,8 +79,8 @@ def explain(
         connected: Whether motifs must be connected.
         noise_floor: Share of the largest interaction below which interactions count as zero; the authors' 0.1 measures
             as well or better than 0 on their checkpoints (``python benchmarks/paper.py``).
-        include: Players that must be in some motif.
-        exclude: Players that must be in none.
+        include: Nodes that must be in some motif.
+        exclude: Nodes that must be in none.
         task: ``"multiclass"``, ``"binary"`` or ``"regression"``; by the output's shape by default.
         return_type: What the model returns: ``"raw"``, ``"probs"`` or ``"log_probs"``.
         forward: ``call(model, data)`` for models that are called in a way of their own.
@@ -121,6 +120,8 @@ def explain(
     found = interactions(
         game, index, order, method, budget=budget, permutations=permutations, seed=seed, progress=progress
     )
+    if edge is not None and isinstance(max_nodes, float) and 0 < max_nodes < 1:
+        max_nodes = max(2, int(max_nodes * game.num_players))  # nothing below two ends explains a link
     motifs = find_motifs(
         found,
         num_motifs=num_motifs,
@@ -128,8 +129,8 @@ def explain(
         tau=tau,
         connected=connected,
         noise_floor=noise_floor,
-        include=include,
-        exclude=exclude,
+        include=_players_of("include", include, game),
+        exclude=_players_of("exclude", exclude, game),
         solver=solver,
     )
     return Explanation(
@@ -158,6 +159,15 @@ def _checked_names(names: Sequence[str] | None, data: Any) -> tuple[str, ...]:
     if isinstance(names, str) or len(names) != count:
         raise ValueError(f"names must list {count} names, one a node, got {len(names)}")
     return tuple(str(name) for name in names)
+
+
+def _players_of(name: str, nodes: Iterable[int], game: ModelGame) -> list[int]:
+    """The players that nodes of the input graph belong to."""
+    owner = {int(v): player for player, members in enumerate(game.player_nodes) for v in members}
+    missing = [v for v in nodes if v not in owner]
+    if missing:
+        raise ValueError(f"{name}: node {missing[0]} does not play; the output depends on nodes {sorted(owner)[:20]} …")
+    return sorted({owner[v] for v in nodes})
 
 
 def _player_names(game: ModelGame, names: tuple[str, ...]) -> tuple[str, ...]:
@@ -196,6 +206,8 @@ def explain_many(
         Explanations, in the order of the graphs.
     """
     kept = None if folder is None else Path(folder)
+    if kept is not None and not hasattr(model, "state_dict"):
+        raise ValueError("folder: only torch modules can be told apart safely enough to resume; leave it out")
     if kept is not None:
         kept.mkdir(parents=True, exist_ok=True)
     try:
@@ -217,11 +229,18 @@ def explain_many(
 
 
 def _fingerprint(model: Any, data: Any, options: dict[str, Any]) -> str:
-    """What determines an explanation, in a few bytes."""
-    digest = hashlib.sha256(json.dumps(options, sort_keys=True, default=repr).encode())
-    state = model.state_dict() if hasattr(model, "state_dict") else {}
-    for key, value in [*state.items(), *sorted(data.to_dict().items(), key=lambda item: str(item[0]))]:
+    """What determines an explanation, in a few bytes: the network, its weights, the graph, the options."""
+    digest = hashlib.sha256()
+    parts = [type(model).__module__, type(model).__qualname__, repr(model), *model.state_dict().items()]
+    for part in [*parts, *sorted(data.to_dict().items(), key=lambda item: item[0]), *sorted(options.items())]:
+        key, given = part if isinstance(part, tuple) else ("", part)
         digest.update(str(key).encode())
-        content = value.detach().cpu().numpy() if hasattr(value, "detach") else repr(value).encode()
-        digest.update(np.ascontiguousarray(content).tobytes() if isinstance(content, np.ndarray) else content)
+        value = given.detach().cpu().numpy() if hasattr(given, "detach") else given
+        if isinstance(value, np.ndarray):
+            digest.update(f"{value.dtype}{value.shape}".encode())
+            digest.update(np.ascontiguousarray(value).tobytes())
+        elif hasattr(value, "__code__"):
+            digest.update(value.__code__.co_code + repr(value.__code__.co_consts).encode())
+        else:
+            digest.update(repr(value).encode())
     return digest.hexdigest()

@@ -46,6 +46,7 @@ class Forward:
         self._names: list[str] = []
         self._whole = False
         self._positional = False
+        self.takes_batch = True
         if call is None:
             self._read_signature(available)
 
@@ -72,6 +73,12 @@ class Forward:
                 f"{', '.join(sorted(available | {'edge_index'}))}); add it to data or pass forward=call(model, data)"
             )
         self._names = [p.name for p in named if p.name in known]
+        takes_more = any(p.kind is inspect.Parameter.VAR_KEYWORD for p in parameters)
+        if takes_more and "batch" not in self._names:
+            self._names.append("batch")
+        self.takes_batch = "batch" in {_ALIASES.get(name, name) for name in self._names}
+        # Parameters that may only be given by position.
+        self._positional = any(p.kind is inspect.Parameter.POSITIONAL_ONLY for p in named) and not takes_more
 
     def __call__(self, data: Data, count: int) -> Tensor:
         """The model's output on a union of ``count`` graphs."""
@@ -90,6 +97,6 @@ class Forward:
 
     @staticmethod
     def _argument(name: str, data: Data, count: int) -> Any:
-        if name in data:
-            return data[name]
-        return count if name in _COUNTS else data[_ALIASES[name]]
+        if name in _COUNTS:
+            return count
+        return data[name] if name in data else data[_ALIASES[name]]

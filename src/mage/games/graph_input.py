@@ -9,6 +9,9 @@ import torch
 from torch import Tensor
 from torch_geometric.data import Data
 
+# Bookkeeping of batches and labels for training: never an input of the model by themselves.
+_NOT_INPUT = ("edge_index", "batch", "ptr", "num_nodes", "y", "edge_label", "edge_label_index")
+
 
 @dataclass(frozen=True)
 class GraphInput:
@@ -33,8 +36,10 @@ class GraphInput:
             raise TypeError(f"data must be a torch_geometric.data.Data graph, got {kind}{hint}")
         if data.get("edge_index") is None:
             raise ValueError("data: edge_index is missing; graphs without edges need an empty one of shape [2, 0]")
-        if getattr(data, "num_graphs", 1) not in (None, 1):
-            raise ValueError(f"data holds {data.num_graphs} graphs; explain them one by one or with explain_many")
+        batch = data.get("batch")
+        several = isinstance(batch, Tensor) and batch.numel() > 0 and int(batch.max()) > 0
+        if several or getattr(data, "num_graphs", 1) not in (None, 1):
+            raise ValueError("data holds 2 graphs or more; explain them one by one or with explain_many")
         num_nodes = data.num_nodes
         if not num_nodes:
             raise ValueError("data: the graph has no nodes")
@@ -46,11 +51,12 @@ class GraphInput:
         order = torch.argsort(edge_index[1], stable=True)
         node, edge, graph = {}, {}, {}
         for key, value in data.items():
-            if key in ("edge_index", "batch", "ptr", "num_nodes"):
+            if key in _NOT_INPUT:
                 continue
-            if isinstance(value, Tensor) and value.dim() > 0 and data.is_node_attr(key):
+            by_row = isinstance(value, Tensor) and value.dim() > 0 and data.__cat_dim__(key, value) == 0
+            if by_row and data.is_node_attr(key):
                 node[key] = value
-            elif isinstance(value, Tensor) and value.dim() > 0 and data.is_edge_attr(key):
+            elif by_row and data.is_edge_attr(key):
                 edge[key] = value[order]
             else:
                 graph[key] = value

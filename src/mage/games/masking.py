@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor
-from torch_geometric.data import Data
+from torch_geometric.data import Batch, Data
 
 from mage.games.graph_input import GraphInput
 
@@ -27,13 +27,16 @@ MaskingFunction = Callable[[GraphInput, Tensor], Union]
 
 def _union(graph: GraphInput, count: int, nodes: dict[str, Tensor], edge: Tensor, batch: Tensor) -> Data:
     """Assemble all but the edges' ends; ``edge`` lists the edge of the original that each edge of the union is."""
-    return Data(
+    union = Batch(
         **graph.copies(count),
         **nodes,
         **{key: value[edge] for key, value in graph.edge.items()},
         batch=batch,
+        ptr=torch.searchsorted(batch, torch.arange(count + 1, device=batch.device)),
         num_nodes=len(batch),
     )
+    union._num_graphs = count  # what Batch.from_data_list would have noted
+    return union
 
 
 def _kept_edges(graph: GraphInput, masks: Tensor) -> tuple[Tensor, Tensor]:

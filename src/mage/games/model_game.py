@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -15,7 +17,7 @@ from mage.games.evaluation import evaluating
 from mage.games.forward import Forward
 from mage.games.game import Game
 from mage.games.graph_input import GraphInput
-from mage.games.locality import computation_nodes
+from mage.games.locality import computation_nodes, counting_hops
 from mage.games.masking import MASKINGS, masking_named
 from mage.games.outputs import Readout
 from mage.graph import PlayerGraph
@@ -89,12 +91,14 @@ class ModelGame(Game):
         self._needed = torch.tensor([] if needed is None else needed, dtype=torch.long, device=whole.device)
         self._graph, self._always = whole, torch.zeros(0, dtype=torch.long)
         everybody = torch.arange(whole.num_nodes, device=whole.device)
-        full = self._raw(torch.ones(1, whole.num_nodes, dtype=torch.bool, device=whole.device))
+        self._one_by_one = not self._forward.takes_batch and needed is None
+        with counting_hops(model) as hops:
+            full = self._raw(torch.ones(1, whole.num_nodes, dtype=torch.bool, device=whole.device))
         self.readout = Readout.of(full, task, target, output, return_type)
         self.prediction: Floats = full[0].double().cpu().numpy()
         if needed is not None:
             players, context = computation_nodes(
-                model, whole, needed, num_hops, lambda nodes: self._agrees(nodes, full)
+                model, whole, needed, sum(hops), num_hops, lambda nodes, blank: self._agrees(nodes, blank, full)
             )
             everybody = torch.cat([players, context])
             self._localise(everybody, len(players))
@@ -104,6 +108,10 @@ class ModelGame(Game):
         self.player_nodes: list[Integers] = [everybody[i : i + 1].cpu().numpy() for i in range(num_players)]
         self._labels = torch.arange(num_players, device=whole.device)
         edges = _edges_among(self._graph, num_players)
+        if edge is not None:
+            # Only coalitions with both ends are worth something; unless joined, the two could never meet in one.
+            edges = np.concatenate([edges, self._needed.cpu().numpy()[None]])
+        self._check_batches()
         if groups is not None:
             labels = checked_groups(groups, everybody[:num_players].cpu().numpy(), whole.num_nodes)
             self._labels = torch.from_numpy(labels).to(whole.device)
@@ -156,8 +164,34 @@ class ModelGame(Game):
                 values[~present] = self._absent_value()
         return values.cpu().numpy()
 
+    def _check_batches(self) -> None:
+        """Go one by one where the model lets graphs of a batch feel each other, or cannot take a batch at all."""
+        if self._one_by_one:
+            return
+        size = self._graph.num_nodes
+        masks = torch.ones(2, size, dtype=torch.bool, device=self._graph.device)
+        masks[1, torch.arange(size) % 3 == 2] = False
+        masks[1, self._needed] = True
+        masks[1, self._always] = True
+        masks[1, 0] = True
+        alone = torch.cat([self._raw(masks[:1]), self._raw(masks[1:])])
+        try:
+            together = self._raw(masks)
+            same = torch.allclose(together, alone, atol=1e-4, rtol=1e-3, equal_nan=True)
+        except (ValueError, RuntimeError, IndexError):
+            same = False
+        if not same:
+            self._one_by_one = True
+            warnings.warn(
+                "the model's output for a graph depends on the rest of the batch (a normalisation without batch=?), "
+                "so coalitions are evaluated one by one, which is slow",
+                stacklevel=4,
+            )
+
     def _portions(self, nodes: Tensor, rows: Tensor) -> list[int]:
         """How to cut a batch so that a portion's activations stay in the processor's cache."""
+        if self._one_by_one:
+            return [1] * len(rows)
         sizes = nodes[rows].sum(dim=1) if self._removes else torch.full((len(rows),), nodes.size(1))
         portion = torch.cumsum(sizes.cpu(), dim=0) // self._rows_at_once
         return torch.bincount(torch.unique_consecutive(portion, return_inverse=True)[1]).tolist()
@@ -167,28 +201,16 @@ class ModelGame(Game):
         if self._baseline is not None:
             return self._baseline
         size = self._graph.num_nodes
-        masks = torch.zeros(2, size, dtype=torch.bool, device=self._graph.device)
-        if not len(self._needed):
-            # The empty graph goes first, so that pooling still sees two graphs and gives it a row of its own.
-            masks[1] = True
-            return float(self.readout(self._outputs(masks))[0])
+        masks = torch.zeros(1, size, dtype=torch.bool, device=self._graph.device)
         if not self._removes:
             return float(self.readout(self._outputs(masks))[0])
+        if not len(self._needed) and not self._one_by_one:
+            # The empty graph goes first, so that pooling still sees two graphs and gives it a row of its own.
+            return float(self.readout(self._outputs(torch.cat([masks, ~masks])))[0])
         # Without its target a node-level model has no output; the target alone, with blank features, comes nearest.
-        masks[:, self._needed] = True
-        blank = {
-            key: torch.zeros_like(value) if key == "x" and value.is_floating_point() else value
-            for key, value in self._graph.node.items()
-        }
-        graph = GraphInput(
-            size,
-            self._graph.edge_index[:, :0],
-            blank,
-            {k: v[:0] for k, v in self._graph.edge.items()},
-            self._graph.graph,
-            self._graph.edge_order[:0],
-        )
-        return float(self.readout(self._outputs(masks, graph))[0])
+        masks[:, self._needed if len(self._needed) else 0] = True
+        everyone = torch.arange(size, device=self._graph.device)
+        return float(self.readout(self._outputs(masks, _blanked(self._graph, everyone, edges=False)))[0])
 
     def _raw(self, masks: Tensor) -> Tensor:
         with evaluating(self.model):
@@ -202,6 +224,8 @@ class ModelGame(Game):
             data.edge_label_index = place[:, self._needed].T.contiguous()
         self._graphs_run += count
         out = self._forward(data, count)
+        if count == 1 and self.level != "node" and out.dim() < 2:
+            out = out.reshape(1, -1)  # models that squeeze away the only graph of a batch
         out = out.unsqueeze(-1) if out.dim() == 1 else out
         if out.dim() != 2:
             raise ValueError(
@@ -228,15 +252,29 @@ class ModelGame(Game):
         self._needed = torch.tensor([position[int(v)] for v in needed.tolist()], device=needed.device)
         self._always = torch.arange(num_players, len(nodes), device=needed.device)
 
-    def _agrees(self, nodes: Tensor, full: Tensor) -> bool:
-        """Whether the model says the same of the target when it sees only these nodes."""
+    def _agrees(self, nodes: Tensor, blank: Tensor, full: Tensor) -> bool:
+        """Whether the model says the same of the target when it sees only these nodes, some of them blanked."""
         graph, needed = self._graph, self._needed
         try:
+            self._graph = _blanked(graph, blank)
             self._localise(nodes, len(nodes))
             local = self._raw(torch.ones(1, len(nodes), dtype=torch.bool, device=graph.device))
         finally:
             self._graph, self._needed, self._always = graph, needed, torch.zeros(0, dtype=torch.long)
         return bool(torch.allclose(local, full, atol=1e-5, rtol=1e-4))
+
+
+def _blanked(graph: GraphInput, nodes: Tensor, edges: bool = True) -> GraphInput:
+    """The graph with the features of some nodes at zero (whole numbers stay), and without edges if asked."""
+    features = dict(graph.node)
+    if "x" in features and features["x"].is_floating_point():
+        features["x"] = features["x"].clone()
+        features["x"][nodes] = 0.0
+    count = graph.edge_index.size(1) if edges else 0
+    kept = {key: value[:count] for key, value in graph.edge.items()}
+    return replace(
+        graph, node=features, edge=kept, edge_index=graph.edge_index[:, :count], edge_order=graph.edge_order[:count]
+    )
 
 
 def checked_groups(groups: Any, players: Integers, num_nodes: int) -> Integers:
@@ -245,7 +283,7 @@ def checked_groups(groups: Any, players: Integers, num_nodes: int) -> Integers:
         groups = groups.detach().cpu().numpy()
     listed = list(groups)
     labels = np.full(num_nodes, -1, dtype=np.int64)
-    if listed and not isinstance(listed[0], Iterable):
+    if listed and (isinstance(listed[0], str) or not isinstance(listed[0], Iterable)):
         if len(listed) != num_nodes:
             raise ValueError(f"groups must label all {num_nodes} nodes, got {len(listed)} labels")
         labels = np.unique(np.asarray(listed), return_inverse=True)[1].astype(np.int64)

@@ -68,7 +68,7 @@ def draw_motifs(axes: Axes, explanation: Explanation, positions: Any = None, lab
         )
     if labels if labels is not None else explanation.num_nodes <= 60:
         for v, name in enumerate(explanation.names):
-            axes.annotate(name, place[v], ha="center", va="center", fontsize=7, zorder=5)
+            axes.annotate(name, place[v], ha="center", va="center", fontsize=7, zorder=5, parse_math=False)
     axes.set_axis_off()
     axes.margins(0.08)
     axes.set_aspect("equal")
@@ -82,8 +82,8 @@ def draw_heat_map(axes: Axes, explanation: Explanation) -> None:
     axes.imshow(matrix, cmap="PiYG", vmin=-reach, vmax=reach, interpolation="nearest")
     names = [explanation.interactions.names[player] for player in order]
     if len(names) <= 40:
-        axes.set_xticks(range(len(names)), names, rotation=90, fontsize=6)
-        axes.set_yticks(range(len(names)), names, fontsize=6)
+        axes.set_xticks(range(len(names)), names, rotation=90, fontsize=6, parse_math=False)
+        axes.set_yticks(range(len(names)), names, fontsize=6, parse_math=False)
     axes.set_title("interactions (single nodes on the diagonal)", fontsize=9)
 
 

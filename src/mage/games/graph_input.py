@@ -15,17 +15,13 @@ _NOT_INPUT = ("edge_index", "batch", "ptr", "num_nodes", "y", "edge_label", "edg
 
 @dataclass(frozen=True)
 class GraphInput:
-    """The tensors of one graph: a row per node, a row per edge, or one for the whole graph.
-
-    Edges are sorted by target, which is what scatter kernels like best; ``edge_order`` leads back to the user's order.
-    """
+    """The tensors of one graph: a row per node, a row per edge, or one for the whole graph."""
 
     num_nodes: int
     edge_index: Tensor
     node: dict[str, Tensor]
     edge: dict[str, Tensor]
     graph: dict[str, Any]
-    edge_order: Tensor
 
     @classmethod
     def of(cls, data: Any) -> GraphInput:
@@ -48,7 +44,6 @@ class GraphInput:
             raise ValueError(f"data: edge_index must have shape [2, e], got {list(edge_index.shape)}")
         if edge_index.numel() and (int(edge_index.min()) < 0 or int(edge_index.max()) >= num_nodes):
             raise ValueError(f"data: edge_index names nodes outside 0 … {num_nodes - 1}")
-        order = torch.argsort(edge_index[1], stable=True)
         node, edge, graph = {}, {}, {}
         for key, value in data.items():
             if key in _NOT_INPUT:
@@ -57,10 +52,10 @@ class GraphInput:
             if by_row and data.is_node_attr(key):
                 node[key] = value
             elif by_row and data.is_edge_attr(key):
-                edge[key] = value[order]
+                edge[key] = value
             else:
                 graph[key] = value
-        return cls(int(num_nodes), edge_index[:, order], node, edge, graph, order)
+        return cls(int(num_nodes), edge_index, node, edge, graph)
 
     @property
     def device(self) -> torch.device:
@@ -78,7 +73,6 @@ class GraphInput:
             node={key: value[nodes] for key, value in self.node.items()},
             edge={key: value[kept] for key, value in self.edge.items()},
             graph=self.graph,
-            edge_order=self.edge_order[kept],
         )
 
     def copies(self, count: int) -> dict[str, Any]:

@@ -272,9 +272,7 @@ def _blanked(graph: GraphInput, nodes: Tensor, edges: bool = True) -> GraphInput
         features["x"][nodes] = 0.0
     count = graph.edge_index.size(1) if edges else 0
     kept = {key: value[:count] for key, value in graph.edge.items()}
-    return replace(
-        graph, node=features, edge=kept, edge_index=graph.edge_index[:, :count], edge_order=graph.edge_order[:count]
-    )
+    return replace(graph, node=features, edge=kept, edge_index=graph.edge_index[:, :count])
 
 
 def checked_groups(groups: Any, players: Integers, num_nodes: int) -> Integers:

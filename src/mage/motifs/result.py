@@ -40,7 +40,7 @@ class MotifSet:
     Attributes:
         motifs: At most m of them; fewer where more would not help.
         objective: Σ |score|, what the search maximises.
-        bound: No feasible family is worth more than this.
+        bound: No feasible family is worth more than this, up to rounding (1e-12 of the largest weight).
         optimal: Whether the bound proves the objective largest.
         num_nodes: Nodes of the graph n.
         num_motifs: m as asked for.

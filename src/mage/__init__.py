@@ -1,5 +1,8 @@
 """mage: which groups of nodes made a graph model say this, for and against, and how sure are we?"""
 
+import importlib
+from typing import Any
+
 from mage._version import __version__
 from mage.explainers import explain, explain_many
 from mage.explanation import Explanation, load
@@ -24,3 +27,16 @@ __all__ = [
     "interactions",
     "load",
 ]
+
+# Rooms that need PyTorch; `mage.datasets` and the others open when first used.
+_ROOMS = frozenset({"datasets", "models", "plots", "pyg", "report", "testing"})
+
+
+def __getattr__(name: str) -> Any:
+    if name in _ROOMS:
+        return importlib.import_module(f"mage.{name}")
+    raise AttributeError(f"module 'mage' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *_ROOMS})

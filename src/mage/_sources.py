@@ -13,21 +13,46 @@ from mage._optional import require
 
 
 def model_and_graph(
-    model: str | None, weights: Path | None, data: Path | None, dataset: str | None, graph: int
-) -> tuple[Any, Any]:
-    """The model and the graph to explain."""
+    model: str | None, weights: Path | None, data: Path | None, dataset: str | None, graph: int | None
+) -> tuple[Any, Any, dict[str, Any]]:
+    """The model, the graph to explain, and the settings that come with a named dataset."""
     require("torch_geometric", "pyg")
     if dataset is not None:
-        if model is not None or data is not None or weights is not None:
-            raise ValueError("--dataset brings its own model and graphs; leave out --model, --weights and --data")
-        if dataset != "demo":
-            raise ValueError(f"--dataset must be 'demo', got {dataset!r}")
-        from mage.models import demo_graph, load_demo_model
-
-        return load_demo_model(), demo_graph(graph)
+        if data is not None:
+            raise ValueError("--dataset brings its own graphs; leave out --data")
+        return _named(dataset, model, weights, graph)
     if model is None or data is None:
         raise ValueError("give --model and --data, or --dataset")
-    return load_model(model, weights), load_graph(data)
+    return load_model(model, weights), load_graph(data), {}
+
+
+def _named(dataset: str, model: str | None, weights: Path | None, graph: int | None) -> tuple[Any, Any, dict[str, Any]]:
+    if dataset == "demo":
+        from mage.models import demo_graph, load_demo_model
+
+        if model is not None or weights is not None:
+            raise ValueError("--dataset demo brings its own model; leave out --model and --weights")
+        return load_demo_model(), demo_graph(graph or 0), {}
+    from mage import datasets
+    from mage.models import load_checkpoint, pretrained
+
+    if dataset not in datasets.names():
+        raise ValueError(f"--dataset: {dataset!r} is none of demo, {', '.join(datasets.names())}")
+    if weights is not None:
+        network: Any = load_checkpoint(weights).model
+    elif model is not None and ":" in model:
+        network = load_model(model, None)
+    else:
+        network = pretrained(dataset, model or "gin")
+    found = datasets.load(dataset)
+    which = graph
+    if which is None:
+        explained = found.explained(network, limit=1)
+        which = int(explained[0] if len(explained) else found.split.test[0])
+    size = int(found.num_nodes_each[0]) if found.task == "node" else len(found)
+    if not 0 <= which < size:
+        raise ValueError(f"--graph: {which} is not between 0 and {size - 1:,}")
+    return network, found[0] if found.task == "node" else found[which], found.settings(which)
 
 
 def load_model(name: str, weights: Path | None) -> Any:

@@ -1,4 +1,4 @@
-"""Models: a small trained network that ships with the library, so that there is something to explain."""
+"""Models: the paper's three networks, their training, checkpoints, and trained ones that ship with the library."""
 
 from mage._optional import require
 
@@ -6,6 +6,36 @@ from mage._optional import require
 require("torch", "pyg")
 require("torch_geometric", "pyg")
 
-from mage.models.demo import DemoGIN, demo_graph, load_demo_model  # noqa: E402 - after the check above
+from mage.models.authors import authors_checkpoint  # noqa: E402 - after the check above
+from mage.models.checkpoints import Checkpoint, CheckpointError, load_checkpoint, save_checkpoint  # noqa: E402
+from mage.models.demo import DemoGIN, demo_graph, load_demo_model  # noqa: E402
+from mage.models.networks import GAT, GCN, GIN, GraphNetwork, make_network  # noqa: E402
+from mage.models.recipes import TrainingPlan, architecture, plan  # noqa: E402
+from mage.models.training import Trained, accuracy, predictions, train  # noqa: E402
+from mage.models.zoo import pretrained, pretrained_checkpoint, pretrained_names  # noqa: E402
 
-__all__ = ["DemoGIN", "demo_graph", "load_demo_model"]
+__all__ = [
+    "GAT",
+    "GCN",
+    "GIN",
+    "Checkpoint",
+    "CheckpointError",
+    "DemoGIN",
+    "GraphNetwork",
+    "Trained",
+    "TrainingPlan",
+    "accuracy",
+    "architecture",
+    "authors_checkpoint",
+    "demo_graph",
+    "load_checkpoint",
+    "load_demo_model",
+    "make_network",
+    "plan",
+    "predictions",
+    "pretrained",
+    "pretrained_checkpoint",
+    "pretrained_names",
+    "save_checkpoint",
+    "train",
+]

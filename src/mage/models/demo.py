@@ -7,7 +7,6 @@ grid speaks for the prediction; the five-cycle, which resembles a house, speaks 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from importlib import resources
 from pathlib import Path
 from typing import IO
@@ -17,17 +16,10 @@ import torch
 from torch_geometric.data import Data
 from torch_geometric.nn import GINConv, global_mean_pool
 
+from mage.datasets._shapes import FIVE_CYCLE, GRID, Edges
+
 HOUSE_LABEL = 0
 GRID_LABEL = 1
-
-Edges = Sequence[tuple[int, int]]
-
-HOUSE: Edges = ((0, 1), (1, 2), (2, 3), (3, 0), (0, 4), (1, 4))
-GRID: Edges = (
-    *((3 * row + column, 3 * row + column + 1) for row in range(3) for column in range(2)),
-    *((3 * row + column, 3 * row + column + 3) for row in range(2) for column in range(3)),
-)
-FIVE_CYCLE: Edges = tuple((i, (i + 1) % 5) for i in range(5))
 
 _WEIGHTS = "demo_house_grid.npz"
 _BASE_SIZE = 10  # keeps the connected coalitions of `demo_graph` few enough for exact indices in seconds

@@ -21,10 +21,9 @@ import torch
 from torch_geometric.data import Batch, Data
 
 from mage._files import atomic_path
+from mage.datasets._shapes import GRID, HOUSE
 from mage.models.demo import (
-    GRID,
     GRID_LABEL,
-    HOUSE,
     HOUSE_LABEL,
     DemoGIN,
     attached,

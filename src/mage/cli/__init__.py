@@ -1,0 +1,11 @@
+"""The command line."""
+
+from mage.cli import data, explaining
+from mage.cli._app import app
+
+__all__ = ["app", "data", "explaining", "main"]
+
+
+def main() -> None:
+    """Entry point of the ``mage`` command."""
+    app()

@@ -1,0 +1,115 @@
+"""Commands for what is explained: ``mage datasets`` and ``mage train``."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+from rich.console import Console
+from rich.table import Table
+
+from mage._optional import require
+from mage.cli._app import app, failing_politely
+
+if TYPE_CHECKING:
+    from mage.models.table import Task
+
+
+@app.command()
+def datasets(
+    check: Annotated[bool, typer.Option("--check", help="Load each and print it beside the paper's table 4.")] = False,
+    only: Annotated[str | None, typer.Option(help="Names to check, with commas between.")] = None,
+    root: Annotated[Path | None, typer.Option(help="Folder with published files; MAGE_DATA by default.")] = None,
+    workers: Annotated[int | None, typer.Option(help="Processes that make graphs; one a core by default.")] = None,
+) -> None:
+    """List the datasets: size, source, licence, where they are on this machine."""
+    console = Console()
+    with failing_politely():
+        require("torch_geometric", "pyg")
+        from mage.datasets.check import check as check_datasets
+        from mage.datasets.check import check_table, list_table, remarks
+
+        if not check:
+            console.print(list_table(root))
+            return
+        chosen = only.split(",") if only else None
+        rows = list(check_datasets(chosen, root, workers or os.cpu_count() or 1))
+        console.print(check_table(rows))
+        for line in remarks(rows):
+            console.print(line, soft_wrap=True, markup=False, highlight=False)
+
+
+@app.command()
+def train(
+    dataset: Annotated[str | None, typer.Argument(help="Name of a dataset; see mage datasets.")] = None,
+    model: Annotated[str, typer.Option(help="gcn, gin or gat.")] = "gin",
+    all_table: Annotated[
+        bool, typer.Option("--all-table", help="Train all networks of the paper's table 5 that are not there yet.")
+    ] = False,
+    only: Annotated[str | None, typer.Option(help="With --all-table: these datasets, with commas between.")] = None,
+    output: Annotated[Path, typer.Option(help="Folder for checkpoints.")] = Path("models"),
+    seed: Annotated[int, typer.Option(help="Seed of the weights and of the order of graphs.")] = 0,
+    epochs: Annotated[int | None, typer.Option(help="Passes over the data, instead of the recipe's.")] = None,
+    root: Annotated[Path | None, typer.Option(help="Folder with published files; MAGE_DATA by default.")] = None,
+    workers: Annotated[int | None, typer.Option(help="With --all-table: processes, one a core by default.")] = None,
+) -> None:
+    """Train a network of the paper on a dataset and print its accuracy beside the paper's.
+
+    The checkpoint is two files: DATASET_MODEL.safetensors and DATASET_MODEL.json. With --all-table, networks that an
+    earlier run finished are not trained again.
+    """
+    with failing_politely():
+        if all_table == (dataset is not None):
+            raise ValueError("dataset: give the name of one dataset, or --all-table")
+        if epochs is not None and epochs < 1:
+            raise ValueError(f"--epochs must be at least 1, got {epochs}")
+        require("torch_geometric", "pyg")
+        from mage import datasets as registry
+        from mage.models.recipes import plan
+        from mage.models.table import Task, known, run_table, run_task, table_tasks
+
+        console = Console()
+        if all_table:
+            tasks = table_tasks(seed, only.split(",") if only else None)
+        else:
+            registry.card(str(dataset))
+            tasks = [Task(str(dataset), model, seed, plan(str(dataset), model))]
+        if epochs is not None:
+            tasks = [replace(task, settings=replace(task.settings, epochs=epochs)) for task in tasks]
+        if all_table:
+            found = run_table(tasks, output, root, workers, lambda *done: _say(console, *done))
+        else:
+            (task,) = tasks
+            about = known(task, output)
+            found = {(task.dataset, task.kind): about or run_task(task, output, root)}
+        console.print(_accuracy_table(found))
+        if not all_table:
+            console.print(f"checkpoint: {tasks[0].path(output)}", soft_wrap=True, markup=False, highlight=False)
+
+
+def _say(console: Console, task: Task, about: dict[str, Any], before: bool) -> None:
+    taken = "kept from before" if before else f"{about['seconds']:.0f} s"
+    console.print(
+        f"{task.dataset} {task.kind}: test accuracy {about['accuracy']['test']:.2%}, {taken}", highlight=False
+    )
+
+
+def _accuracy_table(found: dict[tuple[str, str], dict[str, Any]]) -> Table:
+    from mage.datasets import card
+
+    table = Table(title="test accuracy in %: ours / table 5 of the paper")
+    for column in ("dataset", "model", "ours", "paper", "difference", "best epoch", "seconds"):
+        table.add_column(column)
+    for (dataset, kind), about in sorted(found.items()):
+        ours = 100 * about["accuracy"]["test"]
+        paper = card(dataset).paper
+        beside = ("", "") if paper is None else (f"{paper.accuracy[kind]:.2f}", f"{ours - paper.accuracy[kind]:+.2f}")
+        epoch = f"{about['best_epoch']} of {about['epochs']}"
+        table.add_row(dataset, kind, f"{ours:.2f}", *beside, epoch, f"{about.get('seconds', float('nan')):.0f}")
+    if found:
+        seconds = sum(about.get("seconds", 0) for about in found.values())
+        table.caption = f"{seconds / 60:.0f} minutes of one core in all"
+    return table

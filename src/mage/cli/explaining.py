@@ -1,0 +1,106 @@
+"""Commands that explain: ``mage demo`` and ``mage explain``."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.console import Console
+
+from mage.cli._app import app, failing_politely
+
+
+@app.command()
+def demo(
+    output: Annotated[Path, typer.Option(help="Folder for the picture and the page.")] = Path("demo-output"),
+    seed: Annotated[int, typer.Option(help="Which demo graph.")] = 0,
+) -> None:
+    """Explain a bundled graph network on a graph with a grid and an injected five-cycle."""
+    from mage import demo as module
+
+    with failing_politely():
+        explanation, files = module.run(output, seed)
+    console = Console()
+    console.print(explanation)
+    for file in files:
+        console.print(f"wrote {file}", soft_wrap=True)
+
+
+@app.command()
+def explain(
+    model: Annotated[
+        str | None,
+        typer.Option(help="module:name of the model, or of a function that makes it; with --dataset gcn, gin or gat."),
+    ] = None,
+    weights: Annotated[
+        Path | None,
+        typer.Option(help="State dict: .pt (weights only) or .npz; with --dataset a checkpoint of mage train."),
+    ] = None,
+    data: Annotated[Path | None, typer.Option(help="Graph: .npz or .pt with x, edge_index, …")] = None,
+    dataset: Annotated[
+        str | None, typer.Option(help="A named dataset and its trained model instead: demo, or see mage datasets.")
+    ] = None,
+    graph: Annotated[
+        int | None,
+        typer.Option(
+            help="Which graph (node, in a node-level set) of the dataset; the first explained one by default."
+        ),
+    ] = None,
+    num_motifs: Annotated[int | None, typer.Option(help="m, most motifs; 2, or what the dataset says.")] = None,
+    max_nodes: Annotated[
+        float | None,
+        typer.Option(help="M, most nodes in all: a count ≥ 1 or a share below 1; 0.3, or what the dataset says."),
+    ] = None,
+    tau: Annotated[float, typer.Option(help="1: what speaks for; 0: against; between: both.")] = 1.0,
+    target: Annotated[int | None, typer.Option(help="Class; the predicted one by default.")] = None,
+    node: Annotated[int | None, typer.Option(help="Explain this node.")] = None,
+    output: Annotated[
+        str | None, typer.Option(help="logit, probability or log-probability; logit, or what the dataset says.")
+    ] = None,
+    masking: Annotated[
+        str | None, typer.Option(help="remove, split, zero or mean; remove, or what the dataset says.")
+    ] = None,
+    method: Annotated[str, typer.Option(help="auto, exact or permutation.")] = "auto",
+    budget: Annotated[int | None, typer.Option(help="Most coalitions to ask for.")] = None,
+    permutations: Annotated[int | None, typer.Option(help="Orderings to sample.")] = None,
+    seed: Annotated[int, typer.Option(help="Seed of the sampling.")] = 0,
+    save: Annotated[Path | None, typer.Option(help="Keep the explanation in this file.")] = None,
+    picture: Annotated[Path | None, typer.Option(help="Draw it to this .svg, .png or .pdf.")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")] = False,
+) -> None:
+    """Explain a model on one graph: your own model and data, or a named dataset.
+
+    Exit codes: 0 for an explanation, 1 for a failure, 2 for wrong arguments.
+    """
+    with failing_politely():
+        from mage import _sources
+        from mage import explain as explain_graph
+
+        network, item, settings = _sources.model_and_graph(model, weights, data, dataset, graph)
+        options: dict[str, Any] = {"names": list(item.names)} if item.get("names") is not None else {}
+        if max_nodes is not None and max_nodes >= 1:
+            max_nodes = int(max_nodes)
+        given = {
+            "num_motifs": num_motifs,
+            "max_nodes": max_nodes,
+            "target": target,
+            "output": output,
+            "masking": masking,
+            "node": node,
+            "budget": budget,
+            "permutations": permutations,
+        }
+        options |= settings | {name: value for name, value in given.items() if value is not None}
+        explanation = explain_graph(network, item, tau=tau, method=method, seed=seed, **options)
+        if save is not None:
+            explanation.save(save)
+        if picture is not None:
+            from mage.plots import save_figure
+
+            save_figure(explanation.plot(), picture)
+    if as_json:
+        typer.echo(json.dumps(explanation.to_dict(), indent=2))
+    else:
+        Console().print(explanation)

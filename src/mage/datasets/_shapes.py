@@ -1,0 +1,82 @@
+"""The shapes that synthetic graphs are made of, and how they are put together."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import TypeAlias
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from mage.datasets._truth import motif_numbers
+from mage.datasets.dataset import Columns
+
+Edges: TypeAlias = Sequence[tuple[int, int]]
+
+HOUSE: Edges = ((0, 1), (1, 2), (2, 3), (3, 0), (0, 4), (1, 4))
+GRID: Edges = (
+    *((3 * row + column, 3 * row + column + 1) for row in range(3) for column in range(2)),
+    *((3 * row + column, 3 * row + column + 3) for row in range(2) for column in range(3)),
+)
+FIVE_CYCLE: Edges = tuple((i, (i + 1) % 5) for i in range(5))
+# A five-cycle with two chords from one node: the shape of SPMotif's third class.
+CRANE: Edges = (*FIVE_CYCLE, (0, 2), (0, 3))
+
+
+class Sketch:
+    """A graph under construction: a base, and motifs that hang from it by one edge each."""
+
+    def __init__(self, base_size: int, base_edges: Iterable[tuple[int, int]]) -> None:
+        self.base_size = base_size
+        self.size = base_size
+        self.edges = list(base_edges)
+        self.motif_edges = 0
+
+    def attach(self, motif: Edges, generator: np.random.Generator) -> Sketch:
+        """Add a motif and one edge from a random node of it to a random node of the base."""
+        motif_size = 1 + max(map(max, motif))
+        bridge = (int(generator.integers(self.base_size)), self.size + int(generator.integers(motif_size)))
+        # Bridges first: the motifs' edges are then the last ones.
+        self.edges.insert(len(self.edges) - self.motif_edges, bridge)
+        self.edges += [(self.size + i, self.size + j) for i, j in motif]
+        self.motif_edges += len(motif)
+        self.size += motif_size
+        return self
+
+    def disturb(self, share: float, generator: np.random.Generator) -> Sketch:
+        """Add random edges, so many for each edge there is; a motif stays as it is inside."""
+        present = {frozenset(edge) for edge in self.edges}
+        for _ in range(int(len(self.edges) * share)):
+            while True:
+                first, second = map(int, generator.integers(self.size, size=2))
+                if first != second and frozenset((first, second)) not in present:
+                    break
+            if min(first, second) < self.base_size:
+                present.add(frozenset((first, second)))
+                self.edges.insert(len(self.edges) - self.motif_edges, (first, second))
+        return self
+
+
+def columns_of(sketches: Sequence[Sketch], labels: Sequence[int], x: NDArray[np.float32]) -> Columns:
+    """Sketches as columns: each edge in both directions, ground truth from the motifs."""
+    node_start = np.concatenate([[0], np.cumsum([sketch.size for sketch in sketches])])
+    edge_start = np.concatenate([[0], np.cumsum([2 * len(sketch.edges) for sketch in sketches])])
+    edge_index = np.empty((2, edge_start[-1]), dtype=np.int32)
+    inside = np.zeros(edge_start[-1], dtype=bool)
+    for sketch, start, stop in zip(sketches, edge_start[:-1], edge_start[1:], strict=True):
+        one_way = np.asarray(sketch.edges, dtype=np.int32).T.reshape(2, -1)
+        true = np.arange(one_way.shape[1]) >= one_way.shape[1] - sketch.motif_edges
+        both = np.concatenate([one_way, one_way[::-1]], axis=1)
+        order = np.lexsort((both[1], both[0]))
+        edge_index[:, start:stop] = both[:, order]
+        inside[start:stop] = np.concatenate([true, true])[order]
+    node_motif, edge_motif = motif_numbers(node_start, edge_start, edge_index, inside)
+    return Columns(
+        node_start,
+        edge_start,
+        torch.from_numpy(edge_index),
+        {"x": torch.from_numpy(x), "node_motif": torch.from_numpy(node_motif)},
+        {"edge_motif": torch.from_numpy(edge_motif)},
+        {"y": torch.tensor(labels)},
+    )

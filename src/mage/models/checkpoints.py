@@ -1,0 +1,92 @@
+"""Checkpoints: weights as safetensors, everything else as JSON beside them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from importlib import metadata
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import torch
+
+from mage._files import atomic_path
+from mage._optional import require
+from mage.models.networks import GraphNetwork, make_network
+
+if TYPE_CHECKING:
+    from mage.datasets.dataset import GraphDataset
+    from mage.models.training import Trained
+
+_FORMAT = 1
+
+
+class CheckpointError(ValueError):
+    """A checkpoint that is missing, damaged, or not of a network that this library makes."""
+
+
+@dataclass(frozen=True)
+class Checkpoint:
+    """A network and what is known about it.
+
+    Args:
+        model: The network, in evaluation mode.
+        about: Architecture, dataset, seed, accuracies and versions of libraries, as plain values.
+    """
+
+    model: GraphNetwork
+    about: Mapping[str, Any]
+
+
+def describe(trained: Trained, dataset: GraphDataset) -> dict[str, Any]:
+    """What a checkpoint says about a trained network."""
+    return {
+        "format": _FORMAT,
+        "architecture": trained.model.architecture,
+        "dataset": dataset.name,
+        "dataset_origin": dataset.origin.partition(" in ")[0],
+        "seed": trained.seed,
+        "plan": trained.plan.to_dict(),
+        "epochs": trained.epochs,
+        "best_epoch": trained.best_epoch,
+        "accuracy": trained.accuracy,
+        "versions": {name: metadata.version(name) for name in ("mage-explain", "torch", "torch-geometric")},
+    }
+
+
+def save_checkpoint(path: str | Path, model: GraphNetwork, about: Mapping[str, Any]) -> tuple[Path, Path]:
+    """Write ``path`` with the weights and, beside it with the suffix ``.json``, what is known about the network.
+
+    Returns:
+        Both paths. The weights come last, so that a checkpoint whose weights are there is whole.
+    """
+    safetensors = require("safetensors.torch", "pyg")
+    weights = Path(path).with_suffix(".safetensors")
+    text = weights.with_suffix(".json")
+    weights.parent.mkdir(parents=True, exist_ok=True)
+    tensors = {name: value.detach().cpu().contiguous() for name, value in model.state_dict().items()}
+    with atomic_path(text) as unfinished:
+        unfinished.write_text(json.dumps(dict(about), indent=1, sort_keys=True) + "\n")
+    with atomic_path(weights) as unfinished:
+        unfinished.write_bytes(safetensors.save(tensors))
+    return weights, text
+
+
+def load_checkpoint(path: str | Path) -> Checkpoint:
+    """A network from a checkpoint that :func:`save_checkpoint` wrote, in evaluation mode."""
+    safetensors = require("safetensors.torch", "pyg")
+    weights = Path(path).with_suffix(".safetensors")
+    text = weights.with_suffix(".json")
+    for file in (weights, text):
+        if not file.is_file():
+            raise CheckpointError(f"path: {file} does not exist; a checkpoint is a .safetensors and a .json file")
+    try:
+        about = json.loads(text.read_text())
+        # Initial weights are drawn and thrown away; the caller's random numbers stay as they were.
+        with torch.random.fork_rng(devices=[]):
+            model = make_network(about["architecture"])
+        model.load_state_dict(safetensors.load(weights.read_bytes()))
+    except Exception as error:  # a damaged file can raise anything
+        raise CheckpointError(f"path: {weights} is not a checkpoint of this library: {error}") from error
+    return Checkpoint(model.eval(), about)

@@ -1,0 +1,22 @@
+import pytest
+
+from mage.datasets import load
+from mage.models import accuracy, authors_checkpoint
+from tests.data import data_path
+
+
+@pytest.mark.parametrize(
+    ("dataset", "folder", "kind", "expected"),
+    [
+        ("ba_2motifs", "ba_2motifs", "gcn", 0.97),
+        ("ba_2motifs", "ba_2motifs", "gin", 1.00),
+        ("mutagenic", "mutagenicity", "gcn", 0.89865),
+        ("mutagenic", "mutagenicity", "gin", 0.91554),
+        ("mutagenic", "mutagenicity", "gat", 0.92568),
+    ],
+)
+def test_the_authors_networks_reach_their_accuracy_on_our_split(dataset, folder, kind, expected):
+    data_path(folder)
+    graphs = load(dataset)
+    model = authors_checkpoint(data_path("authors_checkpoints"), dataset, kind)
+    assert accuracy(model, graphs, graphs.split.test) == pytest.approx(expected, abs=5e-6)

@@ -69,8 +69,8 @@ def check(
     chosen: Sequence[str] | None = None, root: str | Path | None = None, workers: int = 1
 ) -> Iterator[tuple[Card, Statistics | Exception]]:
     """Statistics of each dataset, or what kept it from being loaded."""
-    for name in chosen or names():
-        entry = card(name)
+    for entry in [card(name) for name in chosen or names()]:
+        name = entry.name
         options: dict[str, Any] = {"workers": workers} if "workers" in entry.options else {}
         try:
             yield entry, statistics(load(name, root, **options))

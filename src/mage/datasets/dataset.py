@@ -50,7 +50,7 @@ class Recipe:
         connected: Whether motifs must be connected.
         label: Explain graphs of this class only.
         below: Explain graphs with fewer nodes only.
-        limit: Explain the first so many only.
+        limit: Explain at most the first so many, those that are predicted wrongly left out of them.
     """
 
     masking: str
@@ -240,7 +240,7 @@ class GraphDataset(Dataset):  # type: ignore[misc]
             keep &= self.columns.labels[test] == recipe.label
         if recipe.below is not None:
             keep &= np.diff(self.columns.node_start)[test] < recipe.below
-        return test[keep]
+        return test[keep][: recipe.limit]
 
     def explained(self, model: torch.nn.Module, limit: int | None = None) -> Indices:
         """Test graphs that the paper would explain: those its rule allows and the model predicts correctly."""
@@ -248,8 +248,7 @@ class GraphDataset(Dataset):  # type: ignore[misc]
 
         chosen = self.candidates()
         right: NDArray[np.bool_] = predictions(model, self, chosen) == self.columns.labels[chosen]
-        least = [number for number in (limit, self.recipe.limit) if number is not None]
-        return chosen[right][: min(least) if least else None]
+        return chosen[right][:limit]
 
     def __repr__(self) -> str:
         return f"{self.title}({len(self):,} graphs, {self.num_classes} classes, {self.origin})"

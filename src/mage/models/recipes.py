@@ -10,6 +10,9 @@ _TEXT = {"graph_sst2", "twitter"}
 _ZINC = {"benzene", "fluoride_carbonyl", "alkane_carbonyl"}
 
 
+KINDS = ("gcn", "gin", "gat")
+
+
 def architecture(dataset: str, kind: str, num_features: int, num_classes: int) -> dict[str, Any]:
     """Three layers, as wide as in the paper; other datasets are treated like molecules."""
     made: dict[str, Any] = {"kind": kind, "num_features": num_features, "num_classes": num_classes, "num_layers": 3}
@@ -24,7 +27,7 @@ def architecture(dataset: str, kind: str, num_features: int, num_classes: int) -
     elif kind == "gat":
         made |= {"heads": 10, "head_width": 10}
     else:
-        raise ValueError(f"model: {kind!r} is none of gcn, gin, gat")
+        raise ValueError(f"model: {kind!r} is none of {', '.join(KINDS)}")
     return made
 
 
@@ -69,4 +72,6 @@ _CHANGES: dict[tuple[str, str], dict[str, Any]] = {}
 
 def plan(dataset: str, kind: str) -> TrainingPlan:
     """How the network of a kind is trained on a dataset."""
+    if kind not in KINDS:
+        raise ValueError(f"model: {kind!r} is none of {', '.join(KINDS)}")
     return replace(_PLANS.get(dataset, _DEFAULT), **_CHANGES.get((dataset, kind), {}))

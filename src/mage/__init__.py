@@ -29,7 +29,7 @@ __all__ = [
 ]
 
 # Rooms that need PyTorch; `mage.datasets` and the others open when first used.
-_ROOMS = frozenset({"datasets", "models", "plots", "pyg", "report", "testing"})
+_ROOMS = frozenset({"datasets", "metrics", "models", "plots", "pyg", "report", "testing"})
 
 
 def __getattr__(name: str) -> Any:

@@ -1,0 +1,84 @@
+"""Explanations and ground truth in their many forms, as node sets and as labels of nodes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mage._typing import Floats, Integers, Masks
+
+
+def as_array(values: Any) -> NDArray[Any]:
+    """A numpy array of an array, a list or a tensor."""
+    if hasattr(values, "detach"):
+        values = values.detach().cpu().numpy()
+    return np.asarray(values)
+
+
+def node_set(nodes: Any, num_nodes: int | None = None, argument: str = "nodes") -> frozenset[int]:
+    """Nodes from an explanation, motifs, a boolean mask, or node numbers."""
+    if hasattr(nodes, "motifs"):
+        nodes = getattr(nodes.motifs, "nodes", None) or [node for motif in nodes.motifs for node in motif.nodes]
+    array = as_array(list(nodes) if isinstance(nodes, set | frozenset | range) else nodes)
+    if array.dtype == bool:
+        if array.ndim != 1 or (num_nodes is not None and len(array) != num_nodes):
+            raise ValueError(f"{argument} must be a mask of {num_nodes} nodes, got one of shape {array.shape}")
+        return frozenset(np.flatnonzero(array).tolist())
+    if array.size == 0:
+        return frozenset()
+    if array.ndim != 1 or not np.issubdtype(array.dtype, np.integer):
+        raise ValueError(f"{argument} must be node numbers or a boolean mask, got an array of {array.dtype}")
+    if array.min() < 0 or (num_nodes is not None and array.max() >= num_nodes):
+        raise ValueError(f"{argument} must be between 0 and {num_nodes}, got {array.min()} to {array.max()}")
+    return frozenset(array.tolist())
+
+
+def node_mask(nodes: Any, num_nodes: int, argument: str = "nodes") -> Masks:
+    """Nodes as booleans."""
+    mask = np.zeros(num_nodes, dtype=bool)
+    mask[list(node_set(nodes, num_nodes, argument))] = True
+    return mask
+
+
+def motif_labels(motifs: Any, num_nodes: int | None, argument: str) -> Integers:
+    """For each node the number of its motif, 0 outside: from labels, or from groups of nodes.
+
+    Labels may number motifs from 0 with −1 outside, as ``node_motif`` of a dataset does, or from 1 with 0 outside.
+    """
+    if hasattr(motifs, "motifs"):
+        found = motifs.motifs
+        num_nodes = num_nodes if num_nodes is not None else int(motifs.num_nodes)
+        motifs = [motif.nodes for motif in found]
+    if not _is_groups(motifs):
+        labels = as_array(motifs)
+        if labels.ndim != 1 or (num_nodes is not None and len(labels) != num_nodes):
+            raise ValueError(f"{argument} must be one label for each of {num_nodes} nodes, got shape {labels.shape}")
+        labels = labels.astype(np.int64)
+        return labels + 1 if (labels < 0).any() else labels
+    if num_nodes is None:
+        raise ValueError(f"num_nodes must be given where {argument} are groups of nodes")
+    made = np.zeros(num_nodes, dtype=np.int64)
+    for number, group in enumerate(motifs, start=1):
+        members = list(node_set(group, num_nodes, argument))
+        if made[members].any():
+            raise ValueError(f"{argument} must not overlap; node {int(np.flatnonzero(made[members])[0])} is in two")
+        made[members] = number
+    return made
+
+
+def _is_groups(motifs: Any) -> bool:
+    """Whether this is a collection of collections of nodes."""
+    if hasattr(motifs, "shape"):
+        return False
+    return isinstance(motifs, Iterable) and all(isinstance(group, Iterable) for group in motifs)
+
+
+def finite(values: Any, argument: str) -> Floats:
+    """Finite numbers."""
+    array = as_array(values).astype(np.float64)
+    if not np.isfinite(array).all():
+        raise ValueError(f"{argument} must be finite")
+    return array

@@ -1,0 +1,82 @@
+"""How well an explanation agrees with the ground truth."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from mage._optional import require
+from mage.metrics._inputs import as_array, finite, motif_labels, node_set
+
+
+def node_f1(nodes: Any, truth: Any, num_nodes: int | None = None) -> float:
+    """F1 of the nodes of an explanation S against those of the ground truth: 2 |S ∩ S*| / (|S| + |S*|).
+
+    Args:
+        nodes: An explanation, motifs, node numbers or a boolean mask.
+        truth: The same for the ground truth.
+        num_nodes: Number of nodes, to check the others against.
+
+    Returns:
+        A number in [0, 1]; NaN where the ground truth is empty.
+    """
+    found, true = node_set(nodes, num_nodes, "nodes"), node_set(truth, num_nodes, "truth")
+    return 2 * len(found & true) / (len(found) + len(true)) if true else math.nan
+
+
+def ami(motifs: Any, truth: Any, num_nodes: int | None = None) -> float:
+    """Adjusted mutual information of the motifs with those of the ground truth, over all nodes.
+
+    Nodes outside of all motifs make one more group on either side, so agreement about the background counts too.
+
+    Reference: Vinh et al., ICML 2009; computed by scikit-learn.
+
+    Args:
+        motifs: An explanation, motifs, groups of nodes, or one label a node.
+        truth: The same for the ground truth.
+        num_nodes: Number of nodes, where neither says it.
+
+    Returns:
+        1 for the same partition, about 0 for an unrelated one; NaN where the ground truth is one group only, all nodes
+        or none.
+    """
+    true_size = _size(truth)
+    num_nodes = num_nodes if num_nodes is not None else true_size if true_size is not None else _size(motifs)
+    found, true = motif_labels(motifs, num_nodes, "motifs"), motif_labels(truth, num_nodes, "truth")
+    if len(np.unique(true)) < 2:
+        return math.nan
+    metrics = require("sklearn.metrics", "metrics")
+    return float(metrics.adjusted_mutual_info_score(true, found))
+
+
+def edge_auc(scores: Any, truth: Any) -> float:
+    """Area under the ROC curve of edge scores against the ground truth; binary scores are fine.
+
+    Args:
+        scores: One number an edge, soft or binary.
+        truth: One boolean an edge.
+
+    Returns:
+        A number in [0, 1], ½ for constant scores; NaN where the ground truth has one class only.
+    """
+    numbers, true = finite(scores, "scores").ravel(), as_array(truth).astype(bool).ravel()
+    if numbers.shape != true.shape:
+        raise ValueError(f"truth must have one value for each of {len(numbers)} edges, got {len(true)}")
+    if true.all() or not true.any():
+        return math.nan
+    metrics = require("sklearn.metrics", "metrics")
+    return float(metrics.roc_auc_score(true, numbers))
+
+
+def sparsity(nodes: Any, num_nodes: int) -> float:
+    """Share of the nodes that an explanation leaves out, 1 − |S| / n."""
+    return 1 - len(node_set(nodes, num_nodes)) / num_nodes
+
+
+def _size(motifs: Any) -> int | None:
+    if hasattr(motifs, "num_nodes"):
+        return int(motifs.num_nodes)
+    shape = getattr(motifs, "shape", None)
+    return int(shape[0]) if shape else None

@@ -1,0 +1,37 @@
+"""Means over graphs that say what they rest on."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from mage.metrics._inputs import as_array
+
+
+@dataclass(frozen=True)
+class Summary:
+    """The mean of a metric over graphs.
+
+    Attributes:
+        mean: Mean of the values that are defined; NaN if none is.
+        std_error: Standard error of the mean over graphs; NaN for fewer than two.
+        count: Number of values that are defined.
+        undefined: Number of values that are not, such as the AUC of a graph whose edges are all true.
+    """
+
+    mean: float
+    std_error: float
+    count: int
+    undefined: int
+
+
+def summarise(values: Any) -> Summary:
+    """Mean, standard error and counts of values, NaN being undefined."""
+    array = as_array(values).astype(np.float64).ravel()
+    defined = array[~np.isnan(array)]
+    count = len(defined)
+    mean = float(defined.mean()) if count else float("nan")
+    error = float(defined.std(ddof=1) / np.sqrt(count)) if count > 1 else float("nan")
+    return Summary(mean, error, count, len(array) - count)

@@ -4,13 +4,16 @@ VENV := .venv
 BIN := $(VENV)/bin
 INPUTS := pyproject.toml constraints.txt
 
-.PHONY: demo test lint benchmark clean
+.PHONY: demo test test-ray lint benchmark clean
 
 demo: $(VENV)/.demo
 	$(BIN)/mage demo --output demo-output
 
 test: $(VENV)/.dev
 	$(BIN)/python -m pytest -n 2 --dist loadfile
+
+test-ray: $(VENV)/.dev
+	$(BIN)/python -m pytest -m ray
 
 lint: $(VENV)/.dev
 	$(BIN)/ruff check .

@@ -33,6 +33,19 @@ def _named(dataset: str, model: str | None, weights: Path | None, graph: int | N
         if model is not None or weights is not None:
             raise ValueError("--dataset demo brings its own model; leave out --model and --weights")
         return load_demo_model(), demo_graph(graph or 0), {}
+    network, found = network_and_dataset(dataset, model, weights)
+    which = graph
+    if which is None:
+        explained = found.explained(network, limit=1)
+        which = int(explained[0] if len(explained) else found.split.test[0])
+    size = int(found.num_nodes_each[0]) if found.task == "node" else len(found)
+    if not 0 <= which < size:
+        raise ValueError(f"--graph: {which} is not between 0 and {size - 1:,}")
+    return network, found[0] if found.task == "node" else found[which], found.settings(which)
+
+
+def network_and_dataset(dataset: str, model: str | None, weights: Path | None) -> tuple[Any, Any]:
+    """A named dataset, and the model of the zoo, of a checkpoint or of the user that explains it."""
     from mage import datasets
     from mage.models import load_checkpoint, pretrained
 
@@ -44,15 +57,7 @@ def _named(dataset: str, model: str | None, weights: Path | None, graph: int | N
         network = load_model(model, None)
     else:
         network = pretrained(dataset, model or "gin")
-    found = datasets.load(dataset)
-    which = graph
-    if which is None:
-        explained = found.explained(network, limit=1)
-        which = int(explained[0] if len(explained) else found.split.test[0])
-    size = int(found.num_nodes_each[0]) if found.task == "node" else len(found)
-    if not 0 <= which < size:
-        raise ValueError(f"--graph: {which} is not between 0 and {size - 1:,}")
-    return network, found[0] if found.task == "node" else found[which], found.settings(which)
+    return network, datasets.load(dataset)
 
 
 def load_model(name: str, weights: Path | None) -> Any:

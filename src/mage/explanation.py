@@ -89,6 +89,15 @@ class Explanation:
         return np.asarray((labels[source] == labels[target]) & (labels[source] > 0), dtype=np.float64)
 
     @cached_property
+    def edge_scores(self) -> Floats:
+        """A score for each edge, shape [e]: the method's own where it scores edges, else 1 with both ends in motifs."""
+        if "edge_scores" in self.extra:
+            return np.asarray(self.extra["edge_scores"], dtype=np.float64)
+        inside = self.motifs.labels > 0
+        source, target = self.edge_index
+        return np.asarray(inside[source] & inside[target], dtype=np.float64)
+
+    @cached_property
     def node_scores(self) -> Floats:
         """What each node contributes, its share of all its interactions included: the Myerson or Shapley value; [n]."""
         shares = np.zeros(self.interactions.num_players)

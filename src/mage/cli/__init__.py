@@ -1,9 +1,9 @@
 """The command line."""
 
-from mage.cli import data, explaining
+from mage.cli import benchmark, data, explaining
 from mage.cli._app import app
 
-__all__ = ["app", "data", "explaining", "main"]
+__all__ = ["app", "benchmark", "data", "explaining", "main"]
 
 
 def main() -> None:

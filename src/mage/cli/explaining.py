@@ -66,6 +66,16 @@ def explain(
     budget: Annotated[int | None, typer.Option(help="Most coalitions to ask for.")] = None,
     permutations: Annotated[int | None, typer.Option(help="Orderings to sample.")] = None,
     seed: Annotated[int, typer.Option(help="Seed of the sampling.")] = 0,
+    everything: Annotated[
+        bool, typer.Option("--all", help="With --dataset: explain all graphs that the paper would, into --folder.")
+    ] = False,
+    folder: Annotated[Path, typer.Option(help="With --all: folder of explanations; a second run resumes.")] = Path(
+        "run"
+    ),
+    graphs: Annotated[int | None, typer.Option(help="With --all: only the first so many.")] = None,
+    engine: Annotated[str, typer.Option(help="With --all: local, ray or serial.")] = "local",
+    workers: Annotated[int | None, typer.Option(help="With --all: processes or tasks at a time.")] = None,
+    address: Annotated[str | None, typer.Option(help="With --engine ray: address of a cluster.")] = None,
     save: Annotated[Path | None, typer.Option(help="Keep the explanation in this file.")] = None,
     picture: Annotated[Path | None, typer.Option(help="Draw it to this .svg, .png or .pdf.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")] = False,
@@ -78,22 +88,29 @@ def explain(
         from mage import _sources
         from mage import explain as explain_graph
 
-        network, item, settings = _sources.model_and_graph(model, weights, data, dataset, graph)
-        options: dict[str, Any] = {"names": list(item.names)} if item.get("names") is not None else {}
         if max_nodes is not None and max_nodes >= 1:
             max_nodes = int(max_nodes)
-        given = {
+        wanted: dict[str, Any] = {
             "num_motifs": num_motifs,
             "max_nodes": max_nodes,
+            "tau": tau,
             "target": target,
             "output": output,
             "masking": masking,
             "node": node,
+            "method": method,
             "budget": budget,
             "permutations": permutations,
+            "seed": seed,
         }
-        options |= settings | {name: value for name, value in given.items() if value is not None}
-        explanation = explain_graph(network, item, tau=tau, method=method, seed=seed, **options)
+        given = {name: value for name, value in wanted.items() if value is not None}
+        if everything:
+            _explain_all(dataset, model, weights, folder, graphs, (engine, workers, address), given)
+            return
+        network, item, settings = _sources.model_and_graph(model, weights, data, dataset, graph)
+        options: dict[str, Any] = {"names": list(item.names)} if item.get("names") is not None else {}
+        options |= settings | given
+        explanation = explain_graph(network, item, **options)
         if save is not None:
             explanation.save(save)
         if picture is not None:
@@ -104,3 +121,31 @@ def explain(
         typer.echo(json.dumps(explanation.to_dict(), indent=2))
     else:
         Console().print(explanation)
+
+
+def _explain_all(
+    dataset: str | None,
+    model: str | None,
+    weights: Path | None,
+    folder: Path,
+    graphs: int | None,
+    machine: tuple[str, int | None, str | None],
+    given: dict[str, Any],
+) -> None:
+    from mage import _sources
+    from mage.experiments.corpus import explain_corpus
+    from mage.experiments.engines import make_engine
+
+    if dataset is None or dataset == "demo":
+        raise ValueError("--all needs --dataset with the name of a dataset; see mage datasets")
+    engine = make_engine(*machine)
+    network, found = _sources.network_and_dataset(dataset, model, weights)
+    chosen = [int(position) for position in found.explained(network, graphs)]
+    items = {position: found[0] if found.task == "node" else found[position] for position in chosen}
+    options = {position: found.settings(position) | given for position in chosen}
+    for position, item in items.items():
+        if item.get("names") is not None:
+            options[position]["names"] = list(item.names)
+    before = [old for _, _, old in explain_corpus(network, items, folder, options, engine)]
+    made = len(before) - sum(before)
+    typer.echo(f"{folder}: {len(before)} explanations, {made} made now, {sum(before)} kept from before")

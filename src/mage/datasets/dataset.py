@@ -138,6 +138,56 @@ class GraphDataset(Dataset):  # type: ignore[misc]
         self.class_names = tuple(class_names) or tuple(str(i) for i in range(num_classes))
         self._classes = num_classes
 
+    @classmethod
+    def from_graphs(
+        cls,
+        name: str,
+        graphs: Sequence[Data],
+        recipe: Recipe | None = None,
+        split: Split | None = None,
+        class_names: Sequence[str] = (),
+    ) -> GraphDataset:
+        """A dataset of one's own, to be trained on, explained and benchmarked like the others.
+
+        Args:
+            name: A name for it.
+            graphs: Graphs with ``x``, ``edge_index`` and ``y``, and with ``node_motif`` and ``edge_motif`` (see above)
+                where there is a ground truth.
+            recipe: How to explain it; by default up to two motifs with 30 % of the nodes, or what the ground truth has.
+            split: Positions for training, validation and test; by default the paper's 80/10/10.
+            class_names: One name a class.
+        """
+        if not graphs:
+            raise ValueError("graphs must hold at least one graph")
+        for position, graph in enumerate(graphs):
+            missing = [key for key in ("x", "edge_index", "y") if graph.get(key) is None]
+            if missing:
+                raise ValueError(f"graphs: graph {position} has no {missing[0]}")
+        nodes = [int(graph.num_nodes) for graph in graphs]
+        node_start = np.concatenate([[0], np.cumsum(nodes)])
+        edge_start = np.concatenate([[0], np.cumsum([graph.edge_index.shape[1] for graph in graphs])])
+        edge_index = torch.cat([graph.edge_index for graph in graphs], dim=1)
+        has_truth = all(graph.get("node_motif") is not None for graph in graphs)
+        motifs = [
+            graph.node_motif if has_truth else torch.full((n,), OUTSIDE) for graph, n in zip(graphs, nodes, strict=True)
+        ]
+        edge_motif = torch.cat(
+            [
+                graph.edge_motif if graph.get("edge_motif") is not None else _shared_motif(own, graph.edge_index)
+                for graph, own in zip(graphs, motifs, strict=True)
+            ]
+        )
+        y = torch.cat([torch.as_tensor(graph.y).reshape(-1)[:1].long() for graph in graphs])
+        node_columns = {"x": torch.cat([graph.x for graph in graphs]), "node_motif": torch.cat(motifs)}
+        edge_columns = {"edge_motif": edge_motif}
+        if all(graph.get("edge_attr") is not None for graph in graphs):
+            edge_columns["edge_attr"] = torch.cat([graph.edge_attr for graph in graphs])
+        columns = Columns(node_start, edge_start, edge_index, node_columns, edge_columns, {"y": y})
+        default = Recipe("remove", num_motifs=None) if has_truth else Recipe("remove", num_motifs=2, max_nodes=0.3)
+        num_classes = max(int(y.max()) + 1, len(class_names))
+        split = split if split is not None else paper_split(len(graphs))
+        return cls(name, name, columns, num_classes, split, recipe or default, origin="given", class_names=class_names)
+
     @property
     def name(self) -> str:
         """Name in the registry."""
@@ -258,6 +308,12 @@ def motifs_of(data: Data) -> tuple[tuple[int, ...], ...]:
     """The nodes of each ground-truth motif that a graph's ``node_motif`` numbers."""
     numbers = np.asarray(data.node_motif)
     return tuple(tuple(np.flatnonzero(numbers == i).tolist()) for i in range(int(numbers.max(initial=OUTSIDE)) + 1))
+
+
+def _shared_motif(node_motif: torch.Tensor, edge_index: torch.Tensor) -> torch.Tensor:
+    """The motif that both ends of an edge belong to."""
+    first, second = node_motif[edge_index[0]], node_motif[edge_index[1]]
+    return torch.where(first == second, first, torch.full_like(first, OUTSIDE))
 
 
 def _spread(start: Indices, chosen: Indices) -> tuple[Indices, Indices, Indices]:

@@ -216,7 +216,7 @@ def explain_many(
         total = 0
     with progress_bar("explaining", total, progress) as tick:
         for position, data in enumerate(graphs):
-            key = _fingerprint(model, data, options) if kept is not None else ""
+            key = fingerprint(model, data, options) if kept is not None else ""
             path = None if kept is None else kept / f"{position:06d}-{key[:16]}.mage"
             if path is not None and path.exists():
                 yield Explanation.load(path)
@@ -228,7 +228,7 @@ def explain_many(
             tick(1)
 
 
-def _fingerprint(model: Any, data: Any, options: dict[str, Any]) -> str:
+def fingerprint(model: Any, data: Any, options: dict[str, Any]) -> str:
     """What determines an explanation, in a few bytes: the network, its weights, the graph, the options."""
     digest = hashlib.sha256()
     parts = [type(model).__module__, type(model).__qualname__, repr(model), *model.state_dict().items()]

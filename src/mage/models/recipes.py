@@ -56,18 +56,27 @@ class TrainingPlan:
         return asdict(self)
 
 
-_DEFAULT = TrainingPlan()
+_DEFAULT = TrainingPlan(epochs=60, learning_rate=3e-3)
 _PLANS: dict[str, TrainingPlan] = {
     "ba_2motifs": TrainingPlan(epochs=300, batch_size=32, learning_rate=1e-2),
-    "spmotif": TrainingPlan(epochs=60, learning_rate=5e-3),
+    "ba_house_grid": TrainingPlan(epochs=40),
+    "ba_house_and_grid": TrainingPlan(epochs=80),
+    "ba_house_or_grid": TrainingPlan(epochs=60),
+    "spmotif": TrainingPlan(epochs=60),
     "mutagenic": TrainingPlan(epochs=80, learning_rate=2e-3),
-    "benzene": TrainingPlan(epochs=60, learning_rate=3e-3),
-    "mnist75sp": TrainingPlan(epochs=12, learning_rate=3e-3),
-    "graph_sst2": TrainingPlan(epochs=6, batch_size=128, learning_rate=1e-3),
-    "twitter": TrainingPlan(epochs=15, batch_size=64, learning_rate=1e-3),
+    "benzene": TrainingPlan(epochs=40, learning_rate=3e-3),
+    "mnist75sp": TrainingPlan(epochs=12, learning_rate=5e-3),
+    "graph_sst2": TrainingPlan(epochs=4, batch_size=128, learning_rate=1e-3),
+    "twitter": TrainingPlan(epochs=8, batch_size=64, learning_rate=1e-3),
     "ba_shapes": TrainingPlan(epochs=1000, batch_size=1, learning_rate=1e-2, patience=1000),
 }
-_CHANGES: dict[tuple[str, str], dict[str, Any]] = {}
+_CHANGES: dict[tuple[str, str], dict[str, Any]] = {
+    ("mnist75sp", "gcn"): {"epochs": 25, "learning_rate": 1e-2},
+    ("mnist75sp", "gat"): {"epochs": 8},
+    ("spmotif", "gin"): {"epochs": 100, "learning_rate": 1e-2},
+    ("spmotif", "gat"): {"epochs": 25},
+    ("benzene", "gin"): {"epochs": 100},
+}
 
 
 def plan(dataset: str, kind: str) -> TrainingPlan:

@@ -1,0 +1,80 @@
+"""Explaining a whole corpus on an engine: one file for each graph, kept as soon as it is done."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from mage._files import atomic_path
+from mage._progress import progress_bar
+from mage.experiments.engines import Engine, LocalEngine, Payload
+from mage.explainers.mage import explain, fingerprint
+
+
+@dataclass
+class _Corpus:
+    model: Any
+    graphs: dict[int, Any]
+    options: dict[int, dict[str, Any]]
+
+    def to(self, device: str) -> None:
+        """Move the model to a device."""
+        self.model.to(device)
+
+
+def explain_corpus(
+    model: Any,
+    graphs: dict[int, Any],
+    folder: str | Path,
+    options: dict[int, dict[str, Any]],
+    engine: Engine[int] | None = None,
+    progress: bool | None = None,
+) -> Iterator[tuple[int, Path, bool]]:
+    """Explain many graphs, several at a time, and keep each explanation in a file of its own.
+
+    Args:
+        model: The model; a torch module.
+        graphs: Graphs by number.
+        folder: Where explanations go. One of the same graph by the same model with the same options is not made again.
+        options: Arguments of :func:`mage.explain` for each graph.
+        engine: Where to compute; by default one process a core.
+        progress: Show a progress bar; by default on a terminal only.
+
+    Yields:
+        Number of the graph, its file, and whether the file was there before; those that were come first.
+    """
+    kept = Path(folder)
+    kept.mkdir(parents=True, exist_ok=True)
+    paths = {
+        number: kept / f"{number:06d}-{fingerprint(model, data, options[number])[:16]}.mage"
+        for number, data in graphs.items()
+    }
+    missing = [number for number, path in paths.items() if not path.is_file()]
+    for number in graphs:
+        if number not in set(missing):
+            yield number, paths[number], True
+    if not missing:
+        return
+    chosen = _Corpus(model, {number: graphs[number] for number in missing}, options)
+    with progress_bar("explaining", len(missing), progress) as advance:
+        for number, content in (engine or LocalEngine()).run(Payload(_explained, chosen), missing):
+            with atomic_path(paths[number]) as unfinished:
+                unfinished.write_bytes(content)
+            advance(1)
+            yield number, paths[number], False
+
+
+def _explained(corpus: _Corpus, number: int) -> bytes:
+    explanation = explain(corpus.model, corpus.graphs[number], progress=False, **corpus.options[number])
+    with tempfile.TemporaryDirectory(prefix="mage-") as folder:
+        path = Path(folder) / "explanation.mage"
+        explanation.save(path)
+        return path.read_bytes()
+
+
+def load_corpus(folder: str | Path) -> Sequence[Path]:
+    """The explanations in a folder, in the order of their graphs."""
+    return sorted(Path(folder).glob("*.mage"))

@@ -1,0 +1,128 @@
+"""Processes on this machine, one BLAS thread each."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import pickle  # only for what this process itself hands to its workers
+import tempfile
+import threading
+import time
+from collections.abc import Iterable, Iterator
+from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from concurrent.futures.process import BrokenProcessPool
+from pathlib import Path
+from typing import Any
+
+from mage._checks import checked_whole
+from mage.experiments.engines.base import Engine, EngineError, Job, Payload
+
+_ATTEMPTS = 3
+_AHEAD = 2
+
+
+class SerialEngine(Engine[Job]):
+    """This process; for debugging and for machines without others."""
+
+    def run(self, payload: Payload, jobs: Iterable[Job]) -> Iterator[tuple[Job, Any]]:
+        """Each job with its result, in order."""
+        for job in jobs:
+            yield job, payload.function(payload.shared, job)
+
+
+class LocalEngine(Engine[Job]):
+    """A pool of processes.
+
+    A worker that dies, say for want of memory, is replaced and its jobs are run again; a job that kills three workers
+    ends the run.
+
+    Args:
+        workers: Number of processes; one a core by default.
+    """
+
+    def __init__(self, workers: int | None = None) -> None:
+        self.workers = checked_whole("workers", workers) if workers is not None else os.cpu_count() or 1
+
+    def run(self, payload: Payload, jobs: Iterable[Job]) -> Iterator[tuple[Job, Any]]:
+        """Each job with its result, as it is done."""
+        with tempfile.TemporaryDirectory(prefix="mage-") as folder:
+            path = Path(folder) / "payload"
+            path.write_bytes(pickle.dumps(payload))
+            yield from self._run(path, iter(jobs))
+
+    def _run(self, path: Path, jobs: Iterator[Job]) -> Iterator[tuple[Job, Any]]:
+        again: list[tuple[Job, int]] = []
+        finished = False
+        while again or not finished:
+            running: dict[Future[Any], tuple[Job, int]] = {}
+            pool = ProcessPoolExecutor(self.workers, _context(), _start_worker, (str(path), os.getpid()))
+            try:
+                while True:
+                    while len(running) < self.workers * _AHEAD:
+                        if again:
+                            job, deaths = again.pop()
+                        elif (fetched := next(jobs, None)) is not None:
+                            job, deaths = fetched, 0
+                        else:
+                            finished = True
+                            break
+                        running[pool.submit(_work, job)] = (job, deaths)
+                    if not running:
+                        break
+                    for future in wait(running, return_when=FIRST_COMPLETED).done:
+                        result = future.result()
+                        yield running.pop(future)[0], result
+            except BrokenProcessPool:
+                # Nobody knows whose fault it was; all that were under way have one more death to their name.
+                again = [(job, deaths + 1) for job, deaths in running.values()]
+                worst = max(again, key=lambda entry: entry[1])
+                if worst[1] >= _ATTEMPTS:
+                    raise EngineError(
+                        f"workers died {_ATTEMPTS} times on {worst[0]}; is there enough memory?"
+                    ) from None
+            finally:
+                pool.shutdown(wait=True, cancel_futures=True)
+
+
+def _context() -> Any:
+    """How to start processes: from a server that imports torch once for all of them, or anew."""
+    if "forkserver" not in multiprocessing.get_all_start_methods():
+        return multiprocessing.get_context("spawn")
+    context = multiprocessing.get_context("forkserver")
+    context.set_forkserver_preload(["mage.experiments.engines.preload"])
+    return context
+
+
+_payload: Payload | None = None
+
+
+def _start_worker(path: str, parent: int) -> None:
+    global _payload  # noqa: PLW0603 (the one thing a worker process knows)
+    import torch
+
+    torch.set_num_threads(1)
+    _payload = pickle.loads(Path(path).read_bytes())  # noqa: S301 (written by the process that started this one)
+    threading.Thread(target=_watch, args=(parent,), daemon=True).start()
+
+
+def _watch(parent: int) -> None:
+    """End this worker when the run that it works for is gone, however it went."""
+    while _alive(parent):
+        time.sleep(1)
+    os._exit(1)
+
+
+def _alive(process: int) -> bool:
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:
+        return True
+    return True
+
+
+def _work(job: Any) -> Any:
+    if _payload is None:
+        raise EngineError("the worker was not started by its engine")
+    return _payload.function(_payload.shared, job)

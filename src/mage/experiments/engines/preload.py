@@ -1,0 +1,7 @@
+"""What every worker needs, imported once by the server that workers are forked from."""
+
+import mage.datasets
+import mage.explainers
+import mage.games.model_game
+import mage.metrics
+import mage.models  # noqa: F401 (imported for its effect, like the others)

@@ -1,0 +1,154 @@
+"""Experiments as declarations: which datasets, models, methods and metrics make a table."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+METRICS = ("f1", "ami", "auc", "fid", "fid_alpha", "fid_alpha_07", "sparsity", "queries", "seconds")
+"""Metrics that a table can show, in the order of its columns."""
+
+_FOLDER = "specs"
+
+
+@dataclass(frozen=True)
+class Method:
+    """A row of a table: an explainer with parameters.
+
+    Args:
+        name: Name in the table, in the store and on the command line.
+        explainer: Name in the registry of explainers.
+        parameters: Parameters of the explainer.
+        title: Name for people.
+    """
+
+    name: str
+    explainer: str
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+    title: str = ""
+
+
+@dataclass(frozen=True)
+class Column:
+    """A group of columns of a table: a dataset with a model.
+
+    Args:
+        dataset: Name of a dataset, or ``module:name`` of a user's own.
+        model: ``gcn``, ``gin`` or ``gat``, or ``module:name`` of a user's own.
+        metrics: Metrics shown.
+    """
+
+    dataset: str
+    model: str
+    metrics: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """What a table is made of.
+
+    Args:
+        name: Name on the command line.
+        title: What it shows.
+        tables: Tables of the paper whose figures stand beside ours.
+        columns: Datasets with models and metrics.
+        methods: Rows.
+        seeds: Seeds of the explainers; the table shows the mean over graphs and seeds.
+    """
+
+    name: str
+    title: str
+    tables: tuple[int, ...]
+    columns: tuple[Column, ...]
+    methods: tuple[Method, ...]
+    seeds: tuple[int, ...] = (0,)
+
+    def restricted(
+        self,
+        datasets: Sequence[str] | None = None,
+        models: Sequence[str] | None = None,
+        methods: Sequence[str] | None = None,
+        seeds: Sequence[int] | None = None,
+    ) -> Experiment:
+        """Only some of its datasets, models and methods, or other seeds."""
+        _known("datasets", datasets, {column.dataset for column in self.columns})
+        _known("models", models, {column.model for column in self.columns})
+        _known("methods", methods, {method.name for method in self.methods})
+        columns = tuple(
+            column
+            for column in self.columns
+            if (datasets is None or column.dataset in datasets) and (models is None or column.model in models)
+        )
+        if not columns:
+            raise ValueError(f"datasets, models: {self.name} has no column for both")
+        kept = tuple(method for method in self.methods if methods is None or method.name in methods)
+        return replace(self, columns=columns, methods=kept, seeds=tuple(seeds) if seeds is not None else self.seeds)
+
+
+def _known(argument: str, given: Sequence[str] | None, known: set[str]) -> None:
+    unknown = [name for name in given or () if name not in known]
+    if unknown:
+        raise ValueError(
+            f"{argument}: {unknown[0]!r} is not part of this experiment; it has {', '.join(sorted(known))}"
+        )
+
+
+def experiment_names() -> list[str]:
+    """Names of the experiments that come with the library."""
+    return sorted(
+        path.name.removesuffix(".toml") for path in resources.files("mage.experiments").joinpath(_FOLDER).iterdir()
+    )
+
+
+def load_experiment(name: str) -> Experiment:
+    """An experiment by name, or from a TOML file of the same form.
+
+    A file has ``title``, ``tables`` (optional), ``seeds`` (optional), ``[[columns]]`` with ``datasets``, ``models`` and
+    ``metrics``, and ``[methods.NAME]`` with ``explainer``, ``title`` and the explainer's own parameters.
+    """
+    if name.endswith(".toml"):
+        path = Path(name)
+        if not path.is_file():
+            raise ValueError(f"experiment: the file {name} does not exist")
+        text, stem = path.read_text(), path.stem
+    elif name in experiment_names():
+        text, stem = resources.files("mage.experiments").joinpath(_FOLDER, f"{name}.toml").read_text(), name
+    else:
+        raise ValueError(f"experiment: {name!r} is none of {', '.join(experiment_names())}, nor a .toml file")
+    try:
+        return _parsed(stem, tomllib.loads(text))
+    except tomllib.TOMLDecodeError as error:
+        raise ValueError(f"experiment: {name} is not TOML: {error}") from error
+
+
+def _parsed(name: str, content: dict[str, Any]) -> Experiment:
+    for key in ("title", "columns", "methods"):
+        if key not in content:
+            raise ValueError(f"experiment: {name} has no {key}")
+    unknown = set(content) - {"title", "tables", "seeds", "columns", "methods"}
+    if unknown:
+        raise ValueError(f"experiment: {name} has unknown entries: {', '.join(sorted(unknown))}")
+    columns = []
+    for group in content["columns"]:
+        metrics = tuple(group.get("metrics", ()))
+        wrong = [metric for metric in metrics if metric not in METRICS]
+        if wrong or not metrics:
+            raise ValueError(f"metrics: {wrong or metrics} of {name}: choose of {', '.join(METRICS)}")
+        columns += [Column(dataset, model, metrics) for dataset in group["datasets"] for model in group["models"]]
+    methods = []
+    for method, settings in content["methods"].items():
+        parameters = dict(settings)
+        explainer, title = parameters.pop("explainer", method), parameters.pop("title", method)
+        methods.append(Method(method, explainer, parameters, title))
+    return Experiment(
+        name,
+        content["title"],
+        tuple(content.get("tables", ())),
+        tuple(columns),
+        tuple(methods),
+        tuple(content.get("seeds", (0,))),
+    )

@@ -1,0 +1,101 @@
+"""The Ray engine on a real, small cluster on this machine."""
+
+import os
+import signal
+
+import pytest
+
+from mage import explainers
+from mage.experiments import Method, RayEngine, SerialEngine, Store, make_plan, run_plan
+from mage.experiments.corpus import explain_corpus
+from mage.explainers import Explainer
+from tests.experiments.conftest import comparable, small_experiment
+
+ray = pytest.importorskip("ray")
+pytestmark = pytest.mark.ray
+
+
+@pytest.fixture(scope="module")
+def cluster():
+    """A cluster that a run connects to, with the tests importable by its workers."""
+    root = os.path.dirname(os.path.dirname(os.path.dirname(__file__)))
+    ray.init(num_cpus=2, include_dashboard=False, log_to_driver=False, runtime_env={"env_vars": {"PYTHONPATH": root}})
+    yield
+    ray.shutdown()
+
+
+@pytest.fixture(scope="module")
+def undisturbed(tmp_path_factory, source):
+    store = Store(tmp_path_factory.mktemp("undisturbed"))
+    plan = make_plan(small_experiment(), source, graphs=6, batch_size=2)
+    run_plan(plan, store, SerialEngine())
+    return comparable(plan.records(store))
+
+
+def test_ray_gives_the_same_records(tmp_path, source, undisturbed, cluster):
+    plan, store = make_plan(small_experiment(), source, graphs=6, batch_size=2), Store(tmp_path)
+    run_plan(plan, store, RayEngine(workers=2))
+    assert comparable(plan.records(store)) == undisturbed
+    assert ray.is_initialized()
+
+
+class Deadly(Explainer):
+    """MAGE with ten orderings, that kills its worker the first time it meets each graph."""
+
+    title = "Deadly"
+
+    def __init__(self, folder):
+        self.folder = folder
+
+    def explain(self, model, data, **settings):
+        marker = os.path.join(self.folder, f"{data.num_edges}-{settings['seed']}")
+        if not os.path.exists(marker):
+            open(marker, "w").close()
+            os.kill(os.getpid(), signal.SIGKILL)
+        return explainers.get("mage", permutations=10).explain(model, data, **settings)
+
+
+def test_a_killed_worker_costs_nothing_but_time(tmp_path, source, undisturbed, cluster, monkeypatch):
+    from mage.explainers import registry
+
+    markers = tmp_path / "markers"
+    markers.mkdir()
+    monkeypatch.setitem(registry._EXPLAINERS, "deadly", Deadly)
+    experiment = small_experiment(methods=[Method("mage", "deadly", {"folder": str(markers)})])
+    plan, store = make_plan(experiment, source, graphs=6, batch_size=2), Store(tmp_path / "store")
+    done = []
+    run_plan(plan, store, RayEngine(workers=2), on_part=lambda batch: done.append(batch.key))
+    assert len(list(markers.iterdir())) == 6
+    assert len(done) == len(set(done)) == 3
+
+    def without_part(records):
+        return [
+            [pair for pair in record if pair[0] != "part"] for record in records if dict(record)["method"] == "mage"
+        ]
+
+    assert without_part(comparable(plan.records(store))) == without_part(undisturbed)
+
+
+class Failing(Explainer):
+    title = "Failing"
+
+    def explain(self, model, data, **settings):
+        raise ZeroDivisionError("a mistake in the explainer")
+
+
+def test_mistakes_come_back_as_they_are(tmp_path, source, cluster, monkeypatch):
+    from mage.explainers import registry
+
+    monkeypatch.setitem(registry._EXPLAINERS, "failing", Failing)
+    plan = make_plan(small_experiment(methods=[Method("failing", "failing")]), source, graphs=1)
+    with pytest.raises(ZeroDivisionError, match="a mistake in the explainer"):
+        run_plan(plan, Store(tmp_path), RayEngine(workers=1))
+
+
+def test_a_corpus_is_explained_on_a_cluster(tmp_path, source, cluster):
+    subject = source.subject("ba_house_grid", "gcn", 3)
+    options = {n: {**settings, "method": "permutation", "permutations": 5} for n, settings in subject.settings.items()}
+    made = list(explain_corpus(subject.model, subject.graphs, tmp_path, options, RayEngine(workers=2)))
+    assert sorted(number for number, _, _ in made) == sorted(subject.graphs)
+    again = list(explain_corpus(subject.model, subject.graphs, tmp_path, options, RayEngine(workers=2)))
+    assert all(before for _, _, before in again)

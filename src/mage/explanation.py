@@ -132,6 +132,20 @@ class Explanation:
                 total += ((tau if value > 0 else 1 - tau) * error) ** 2
         return float(np.sqrt(total))
 
+    def error_text(self, motif: Motif) -> str:
+        """The standard error of a motif's score in words; empty where it is exact, or where the method has none."""
+        error = 0.0 if self.interactions.exact else self.motif_error(motif)
+        return f" ± {error:.2g}" if error > 0 else ""
+
+    @property
+    def how(self) -> str:
+        """How the scores were found, in words."""
+        index = self.interactions
+        if index.method not in {"exact", "permutation"}:
+            return f"{index.index} scores"
+        how = "exact" if index.exact else f"{index.num_permutations} orderings"
+        return f"{index.index} of order {index.order}, {how}"
+
     # -- looking --------------------------------------------------------------------------------------------------
 
     @property
@@ -145,13 +159,9 @@ class Explanation:
         return f"class {self.target}{sure} for {where}"
 
     def __repr__(self) -> str:
-        index = self.interactions
-        how = "exact" if index.exact else f"{index.num_permutations} orderings"
-        proof = "proven optimal" if self.motifs.optimal else f"within {100 * self.motifs.gap:.2g} % of the bound"
         lines = [
             f"Explanation: {self.headline}",
-            f"  {index.index} of order {index.order}, {how}, {self.num_queries:,} queries, {self.seconds:.2f} s; "
-            f"motifs {proof}",
+            f"  {self.how}, {self.num_queries:,} queries, {self.seconds:.2f} s; motifs {self.motifs.proof}",
         ]
         lines += [f"  {line}" for line in self._motif_lines()] or ["  no motif found"]
         return "\n".join(lines)
@@ -160,7 +170,7 @@ class Explanation:
         lines = []
         for motif in self.motifs:
             side = "for    " if motif.sign > 0 else "against"
-            error = "" if self.interactions.exact else f" ± {self.motif_error(motif):.2g}"
+            error = self.error_text(motif)
             names = ", ".join(self.names[v] for v in motif.nodes)
             lines.append(f"{side} {motif.score:+.4g}{error}  {{{names}}}")
         return lines
@@ -177,7 +187,7 @@ class Explanation:
         for heading in ("", "score", "nodes"):
             table.add_column(heading)
         for motif in self.motifs:
-            error = "" if self.interactions.exact else f" ± {self.motif_error(motif):.2g}"
+            error = self.error_text(motif)
             colour = "green" if motif.sign > 0 else "red"
             side = "for" if motif.sign > 0 else "against"
             names = ", ".join(self.names[v] for v in motif.nodes)
@@ -212,13 +222,13 @@ class Explanation:
                     "nodes": list(motif.nodes),
                     "names": [self.names[v] for v in motif.nodes],
                     "score": motif.score,
-                    "std_error": self.motif_error(motif),
+                    "std_error": _finite_or_none(self.motif_error(motif)),
                     "sign": motif.sign,
                 }
                 for motif in self.motifs
             ],
             "objective": self.motifs.objective,
-            "bound": self.motifs.bound,
+            "bound": self.motifs.bound if np.isfinite(self.motifs.bound) else None,
             "optimal": self.motifs.optimal,
             "index": self.interactions.index,
             "order": self.interactions.order,
@@ -271,6 +281,10 @@ class Explanation:
             raise
         except DAMAGE as error:
             raise ValueError(f"{path} does not hold a saved explanation: {error}") from error
+
+
+def _finite_or_none(value: float) -> float | None:
+    return value if np.isfinite(value) else None
 
 
 def load(path: str | Path) -> Explanation | Interactions:

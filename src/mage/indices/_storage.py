@@ -31,7 +31,9 @@ def from_plain(header: dict[str, Any], arrays: dict[str, AnyArray]) -> Interacti
     values, players, order = arrays["values"], int(header["num_players"]), int(header["order"])
     if not 1 <= players <= len(values) or not 1 <= order <= players + len(values):
         raise ValueError(f"{len(values)} values do not fit {players} players and order {order}")
-    if not all(isinstance(fields[name], kind) for name, kind in _KINDS.items()) or fields["index"] not in FAMILIES:
+    # Scores of explainers that are no index carry the explainer's name.
+    known = fields["index"] in FAMILIES or fields["method"] not in {"exact", "permutation"}
+    if not all(isinstance(fields[name], kind) for name, kind in _KINDS.items()) or not known:
         raise ValueError("the header is damaged")
     graph = PlayerGraph(players, arrays["edges"])
     return Interactions(graph=graph, values=values, std_error=arrays["std_error"], **fields)

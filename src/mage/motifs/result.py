@@ -40,7 +40,8 @@ class MotifSet:
     Attributes:
         motifs: At most m of them; fewer where more would not help.
         objective: Σ |score|, what the search maximises.
-        bound: No feasible family is worth more than this, up to rounding (1e-12 of the largest weight).
+        bound: No feasible family is worth more than this, up to rounding (1e-12 of the largest weight); infinite where
+            a method other than the search chose the motifs.
         optimal: Whether the bound proves the objective largest.
         num_nodes: Nodes of the graph n.
         num_motifs: m as asked for.
@@ -66,7 +67,16 @@ class MotifSet:
     @property
     def gap(self) -> float:
         """Relative distance from the objective to the bound; 0 where optimal."""
-        return 0.0 if self.optimal else (self.bound - self.objective) / max(abs(self.bound), 1e-300)
+        if self.optimal:
+            return 0.0
+        return (self.bound - self.objective) / max(abs(self.bound), 1e-300) if np.isfinite(self.bound) else np.inf
+
+    @property
+    def proof(self) -> str:
+        """How good the motifs are, in words."""
+        if self.optimal:
+            return "proven optimal"
+        return f"within {100 * self.gap:.2g} % of the bound" if np.isfinite(self.bound) else "without a bound"
 
     @property
     def nodes(self) -> tuple[int, ...]:
@@ -91,8 +101,8 @@ class MotifSet:
         return self.motifs[rank]
 
     def __repr__(self) -> str:
-        proof = "proven optimal" if self.optimal else f"within {100 * self.gap:.2g} % of the bound {self.bound:.4g}"
-        lines = [f"MotifSet({len(self.motifs)} motifs, objective {self.objective:.4g}, {proof})"]
+        bound = "" if self.optimal or not np.isfinite(self.bound) else f" {self.bound:.4g}"
+        lines = [f"MotifSet({len(self.motifs)} motifs, objective {self.objective:.4g}, {self.proof}{bound})"]
         for motif in self.motifs:
             names = ", ".join(motif.names or map(str, motif.nodes))
             lines.append(f"  {'for    ' if motif.sign > 0 else 'against'} {motif.score:+.4g}  {{{names}}}")

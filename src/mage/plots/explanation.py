@@ -110,7 +110,7 @@ def plot_explanation(explanation: Explanation, positions: Any = None, heat_map: 
 def _score_lines(explanation: Explanation) -> list[str]:
     lines = []
     for motif in explanation.motifs:
-        error = "" if explanation.interactions.exact else f" ± {explanation.motif_error(motif):.2g}"
+        error = explanation.error_text(motif)
         lines.append(f"{'for' if motif.sign > 0 else 'against'} {motif.score:+.3g}{error}: {len(motif)} nodes")
     return lines
 

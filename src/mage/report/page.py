@@ -29,16 +29,11 @@ def explanation_page(explanation: Explanation, title: str = "Why?", text: str = 
         title: Heading of the page.
         text: A paragraph below it.
     """
-    index = explanation.interactions
-    how = "exactly" if index.exact else f"from {index.num_permutations} sampled orderings"
-    proof = (
-        "proven optimal" if explanation.motifs.optimal else f"within {100 * explanation.motifs.gap:.2g} % of optimal"
-    )
     rows = "".join(_row(explanation, rank) for rank in range(len(explanation.motifs)))
+    motifs = explanation.motifs
     facts = (
-        f"{index.index} index of order {index.order}, computed {how}; {explanation.num_queries:,} runs of the model; "
-        f"motifs {proof} for τ = {explanation.motifs.tau:g}, at most {explanation.motifs.num_motifs} motifs and "
-        f"{explanation.motifs.max_nodes} players."
+        f"{explanation.how}; {explanation.num_queries:,} runs of the model; motifs {motifs.proof} "
+        f"for τ = {motifs.tau:g}, at most {motifs.num_motifs} motifs and {motifs.max_nodes} players."
     )
     return f"""<!doctype html>
 <html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width">
@@ -57,7 +52,7 @@ def explanation_page(explanation: Explanation, title: str = "Why?", text: str = 
 
 def _row(explanation: Explanation, rank: int) -> str:
     motif = explanation.motifs[rank]
-    error = "" if explanation.interactions.exact else f" ± {explanation.motif_error(motif):.2g}"
+    error = explanation.error_text(motif)
     names = html.escape(", ".join(explanation.names[v] for v in motif.nodes))
     side = "for" if motif.sign > 0 else "against"
     return f"<tr><td>{side}</td><td>{motif.score:+.4g}{error}</td><td>{names}</td></tr>"

@@ -141,7 +141,7 @@ class Explanation:
     def how(self) -> str:
         """How the scores were found, in words."""
         index = self.interactions
-        if index.method not in {"exact", "permutation"}:
+        if index.method not in {"exact", "exact-local", "permutation"}:
             return f"{index.index} scores"
         how = "exact" if index.exact else f"{index.num_permutations} orderings"
         return f"{index.index} of order {index.order}, {how}"

@@ -6,8 +6,6 @@ import random
 
 import numpy as np
 import torch
-from torch_geometric.datasets import ExplainerDataset
-from torch_geometric.datasets.graph_generator import BAGraph
 
 from mage.datasets._truth import motif_numbers
 from mage.datasets.dataset import Columns
@@ -21,6 +19,10 @@ def shapes(seed: int) -> Columns:
     Reference: Ying et al., "GNNExplainer", NeurIPS 2019. The graph comes from PyG's generators, which draw from global
     random numbers; these are put back.
     """
+    # Here and not above: PyG's datasets take seconds to import, and nothing else needs them.
+    from torch_geometric.datasets import ExplainerDataset
+    from torch_geometric.datasets.graph_generator import BAGraph
+
     numpy_state, python_state = np.random.get_state(), random.getstate()  # noqa: NPY002 (what PyG draws from)
     try:
         with torch.random.fork_rng(devices=[]):

@@ -6,7 +6,7 @@ import csv
 import html
 import io
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib import resources
@@ -130,8 +130,8 @@ def shown(metric: str, value: float | None) -> str:
     return f"{value:.2f}" if metric == "seconds" else f"{value:.3f}"
 
 
-def rows(made: Sequence[Cell]) -> list[dict[str, str]]:
-    """Rows of the long table: one for each dataset, model, method and metric."""
+def rows(made: Sequence[Cell], show: Callable[[str, float | None], str] = shown) -> list[dict[str, str]]:
+    """Rows of the long table: one for each dataset, model, method and metric; ``show`` writes figures."""
     lines = []
     for cell in made:
         ours = cell.ours
@@ -141,9 +141,9 @@ def rows(made: Sequence[Cell]) -> list[dict[str, str]]:
                 "model": cell.column.model,
                 "method": cell.method.title or cell.method.name,
                 "metric": cell.metric,
-                "ours": "" if ours is None else shown(cell.metric, ours.mean),
-                "± error": "" if ours is None else shown(cell.metric, ours.std_error),
-                "paper": "" if cell.paper is None else shown(cell.metric, cell.paper),
+                "ours": "" if ours is None else show(cell.metric, ours.mean),
+                "± error": "" if ours is None else show(cell.metric, ours.std_error),
+                "paper": "" if cell.paper is None else show(cell.metric, cell.paper),
                 "difference": "" if cell.difference is None else f"{cell.difference:+.3f}",
                 "graphs": f"{cell.graphs}/{cell.expected}",
                 "undefined": "" if ours is None or not ours.undefined else str(ours.undefined),
@@ -198,7 +198,8 @@ def _escaped(text: str) -> str:
 
 def export(made: Sequence[Cell], form: str, title: str = "") -> str:
     """The long table as ``markdown``, ``csv``, ``latex`` or ``html``."""
-    lines = rows(made)
+    # Programs get all digits, people as many as a figure deserves.
+    lines = rows(made, _plain if form == "csv" else shown)
     names = list(lines[0]) if lines else []
     if form == "csv":
         text = io.StringIO()
@@ -222,6 +223,10 @@ def export(made: Sequence[Cell], form: str, title: str = "") -> str:
         page = "\n".join(["<table>", *marked, "</table>"])
         return f'<!doctype html>\n<meta charset="utf-8">\n<title>{html.escape(title)}</title>\n{page}\n'
     raise ValueError(f"export: {form!r} is none of markdown, csv, latex, html")
+
+
+def _plain(_metric: str, value: float | None) -> str:
+    return "" if value is None or math.isnan(value) else repr(value)
 
 
 def _texts(names: list[str], lines: list[dict[str, str]]) -> list[list[str]]:

@@ -94,6 +94,8 @@ class ModelGame(Game):
         self._one_by_one = not self._forward.takes_batch and needed is None
         with counting_hops(model) as hops:
             full = self._raw(torch.ones(1, whole.num_nodes, dtype=torch.bool, device=whole.device))
+        # How many hops away nodes hear each other: message-passing layers, counted as they ran.
+        self.num_hops = sum(hops)
         self.readout = Readout.of(full, task, target, output, return_type)
         self.prediction: Floats = full[0].double().cpu().numpy()
         if needed is not None:

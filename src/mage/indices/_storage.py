@@ -32,7 +32,7 @@ def from_plain(header: dict[str, Any], arrays: dict[str, AnyArray]) -> Interacti
     if not 1 <= players <= len(values) or not 1 <= order <= players + len(values):
         raise ValueError(f"{len(values)} values do not fit {players} players and order {order}")
     # Scores of explainers that are no index carry the explainer's name.
-    known = fields["index"] in FAMILIES or fields["method"] not in {"exact", "permutation"}
+    known = fields["index"] in FAMILIES or fields["method"] not in {"exact", "exact-local", "permutation"}
     if not all(isinstance(fields[name], kind) for name, kind in _KINDS.items()) or not known:
         raise ValueError("the header is damaged")
     graph = PlayerGraph(players, arrays["edges"])

@@ -9,17 +9,19 @@ from typing import Any
 import numpy as np
 
 from mage._checks import checked_whole
+from mage._typing import Floats
 from mage.games import Game
 from mage.graph import PlayerGraph
 from mage.indices._families import checked_order, family_named
 from mage.indices._subsets import MOST_SUBSETS
 from mage.indices.exact import checked_count, exact_values, readable
 from mage.indices.interactions import Interactions
+from mage.indices.local import DEFAULT_LOCAL_BUDGET, NotLocalError, local_values
 from mage.indices.permutation import DEFAULT_PERMUTATIONS, checked_orderings, permutation_values
 
 _log = logging.getLogger("mage")
 
-METHODS = ("auto", "exact", "permutation")
+METHODS = ("auto", "exact", "exact-local", "permutation")
 DEFAULT_EXACT_BUDGET = 10_000_000
 DEFAULT_AUTO_BUDGET = 100_000
 
@@ -35,6 +37,7 @@ def interactions(
     *,
     antithetic: bool = True,
     orderings: Any = None,
+    radius: int | None = None,
     progress: bool | None = None,
 ) -> Interactions:
     """Compute an interaction index of a game.
@@ -44,8 +47,9 @@ def interactions(
         index: ``"shapley"``, ``"shapley-taylor"``, ``"myerson"`` or ``"myerson-taylor"``; the first two ignore edges.
         order: k; 2 by default for the Taylor indices, 1 for the other two.
         method: ``"exact"`` (one query per connected coalition), ``"permutation"`` (Algorithm 1 of the paper, with
-            standard errors), or ``"auto"``: exact where the coalitions fit the budget, else permutation. The result
-            says which.
+            standard errors), ``"exact-local"`` (exact from few queries, for games in which players only hear each other
+            nearby; checked, and refused otherwise), or ``"auto"``: exact where the coalitions fit the budget, else
+            permutation. The result says which.
         budget: Most distinct coalitions the result may rest on, known ones included: ``"exact"`` compares their number
             with it, ``"permutation"`` stops before it is passed (and counts the empty coalition). By default
             10,000,000 for ``"exact"``, 100,000 for ``"auto"`` to go exact, and no limit for ``"permutation"``.
@@ -53,6 +57,7 @@ def interactions(
         seed: Seed of the orderings.
         antithetic: Draw orderings in pairs, one the reverse of the other: a smaller error for the same number.
         orderings: Use exactly these orderings [t, n] instead of random ones (with ``"permutation"``).
+        radius: L of ``"exact-local"``: how many hops away players hear each other; read from a model by default.
         progress: Show a progress bar; by default on a terminal only.
 
     Returns:
@@ -71,8 +76,10 @@ def interactions(
     budget = None if budget is None else checked_whole("budget", budget)
     permutations = None if permutations is None else checked_whole("permutations", permutations)
     checked_whole("seed", seed, least=0)
-    if method == "exact" and (permutations is not None or orderings is not None):
-        raise ValueError("permutations and orderings go with method='permutation', not with method='exact'")
+    if method.startswith("exact") and (permutations is not None or orderings is not None):
+        raise ValueError(f"permutations and orderings go with method='permutation', not with method={method!r}")
+    if radius is not None and method != "exact-local":
+        raise ValueError(f"radius goes with method='exact-local', not with method={method!r}")
     if orderings is not None:
         if permutations is not None:
             raise ValueError("permutations: orderings already say how many; give one of the two")
@@ -86,6 +93,11 @@ def interactions(
     if method == "exact":
         count = checked_count(graph, DEFAULT_EXACT_BUDGET if budget is None else budget, family.name)
         values = np.concatenate(exact_values(game, graph, k, count, progress))
+        std_error = np.zeros_like(values)
+    elif method == "exact-local":
+        limit = DEFAULT_LOCAL_BUDGET if budget is None else budget
+        # The same for both families: where players only hear their neighbours, structure adds nothing.
+        values = np.concatenate(_local_values(game, k, radius, limit, seed, progress))
         std_error = np.zeros_like(values)
     else:
         if permutations is None and budget is None:
@@ -107,13 +119,29 @@ def interactions(
         graph=game.graph,
         values=values,
         std_error=std_error,
-        exact=method == "exact",
+        exact=method.startswith("exact"),
         method=method,
         num_queries=game.num_queries - first_query,
         num_permutations=used,
         baseline=game.baseline,
         names=game.names,
     )
+
+
+def _local_values(
+    game: Game, order: int, radius: int | None, limit: int, seed: int, progress: bool | None
+) -> list[Floats]:
+    if radius is not None:
+        return local_values(game, game.graph, order, checked_whole("radius", radius, least=0), limit, seed, progress)
+    found = int(getattr(game, "num_hops", 0))
+    if found < 1:
+        raise ValueError("radius: say how many hops away players hear each other; only a model's game knows it itself")
+    try:
+        return local_values(game, game.graph, order, found, limit, seed, progress)
+    except NotLocalError as error:
+        # Layers that divide by degrees hear one hop further. What was asked so far is remembered.
+        _log.info("%s; trying radius %d", error, found + 1)
+        return local_values(game, game.graph, order, found + 1, limit, seed, progress)
 
 
 def _chosen_method(graph: PlayerGraph, limit: int, permutations: int | None) -> str:

@@ -71,8 +71,10 @@ _PLANS: dict[str, TrainingPlan] = {
     "ba_shapes": TrainingPlan(epochs=1000, batch_size=1, learning_rate=1e-2, patience=1000),
 }
 _CHANGES: dict[tuple[str, str], dict[str, Any]] = {
+    ("ba_house_grid", "gcn"): {"epochs": 80, "learning_rate": 1e-2},
     ("mnist75sp", "gcn"): {"epochs": 25, "learning_rate": 1e-2},
     ("mnist75sp", "gat"): {"epochs": 8},
+    ("twitter", "gin"): {"batch_size": 256},
     ("spmotif", "gin"): {"epochs": 100, "learning_rate": 1e-2},
     ("spmotif", "gat"): {"epochs": 25},
     ("benzene", "gin"): {"epochs": 100},

@@ -155,7 +155,7 @@ def _inputs(model: torch.nn.Module, dataset: GraphDataset, positions: NDArray[np
 
         # Five times as fast as gathering messages at this width (graphs of 67 nodes); our graphs are symmetric.
         with warnings.catch_warnings():
-            warnings.filterwarnings("ignore", "Sparse CSR tensor support is in beta")
+            warnings.filterwarnings("ignore", "Sparse (CSR tensor support is in beta|invariant checks)")
             edges = to_torch_csr_tensor(edges, size=(len(batch.x), len(batch.x)))
     return batch.x, edges, batch.batch, batch.y
 

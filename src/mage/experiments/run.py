@@ -185,9 +185,9 @@ def _explainers(plan: Plan, missing: Sequence[Batch], source: Source) -> dict[tu
         name = (batch.subject, batch.method.name, batch.seed)
         if name in made:
             continue
-        explainer = explainers.get(batch.method.explainer, **batch.method.parameters)
+        subject = plan.subjects[batch.subject]
+        explainer = explainers.get(batch.method.explainer, **batch.method.parameters_on(subject.dataset))
         if explainer.needs_training:
-            subject = plan.subjects[batch.subject]
             explainer.fit(subject.model, source.dataset(subject.dataset), batch.seed)
         made[name] = explainer
     return made

@@ -24,12 +24,18 @@ class Method:
         explainer: Name in the registry of explainers.
         parameters: Parameters of the explainer.
         title: Name for people.
+        by_dataset: Parameters that are others on some datasets.
     """
 
     name: str
     explainer: str
     parameters: Mapping[str, Any] = field(default_factory=dict)
     title: str = ""
+    by_dataset: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+
+    def parameters_on(self, dataset: str) -> dict[str, Any]:
+        """Parameters of the explainer on a dataset."""
+        return {**self.parameters, **self.by_dataset.get(dataset, {})}
 
 
 @dataclass(frozen=True)
@@ -108,7 +114,8 @@ def load_experiment(name: str) -> Experiment:
     """An experiment by name, or from a TOML file of the same form.
 
     A file has ``title``, ``tables`` (optional), ``seeds`` (optional), ``[[columns]]`` with ``datasets``, ``models`` and
-    ``metrics``, and ``[methods.NAME]`` with ``explainer``, ``title`` and the explainer's own parameters.
+    ``metrics``, and ``[methods.NAME]`` with ``explainer``, ``title`` and the explainer's own parameters;
+    ``[methods.NAME.on.DATASET]`` has those that are others on a dataset.
     """
     if name.endswith(".toml"):
         path = Path(name)
@@ -143,7 +150,8 @@ def _parsed(name: str, content: dict[str, Any]) -> Experiment:
     for method, settings in content["methods"].items():
         parameters = dict(settings)
         explainer, title = parameters.pop("explainer", method), parameters.pop("title", method)
-        methods.append(Method(method, explainer, parameters, title))
+        by_dataset = parameters.pop("on", {})
+        methods.append(Method(method, explainer, parameters, title, by_dataset))
     return Experiment(
         name,
         content["title"],

@@ -88,7 +88,7 @@ def batch_key(subject: Subject, method: Method, seed: int, positions: Sequence[i
             "dataset": subject.dataset,
             "model": subject.fingerprint,
             "explainer": method.explainer,
-            "parameters": dict(method.parameters),
+            "parameters": method.parameters_on(subject.dataset),
             "method": method.name,
             "seed": seed,
             "graphs": [

@@ -1,8 +1,20 @@
 """Explainers: from a model and a graph to an explanation."""
 
-from mage.explainers.mage import explain, explain_many
-from mage.explainers.motif_search import MAGE
-from mage.explainers.protocol import Explainer, UnsupportedError
-from mage.explainers.registry import get, names, register
+from typing import Any
 
-__all__ = ["MAGE", "Explainer", "UnsupportedError", "explain", "explain_many", "get", "names", "register"]
+from mage.explainers.mage import explain, explain_many
+from mage.explainers.protocol import Explainer, UnsupportedError
+from mage.explainers.registry import CLASSES, explainer_class, get, names, register
+
+__all__ = ["Explainer", "UnsupportedError", "explain", "explain_many", "get", "names", "register"]
+
+
+def __getattr__(name: str) -> Any:
+    # `from mage.explainers import SubgraphX` works, and costs PyTorch only then.
+    if name in CLASSES:
+        return explainer_class(CLASSES[name])
+    raise AttributeError(f"module 'mage.explainers' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *CLASSES})

@@ -25,7 +25,8 @@ def budget_of(max_nodes: int | float, num_nodes: int) -> int:
     """M as a count: a count is itself, a share below 1 is of the nodes; at least 1, at most all."""
     if isinstance(max_nodes, bool) or max_nodes <= 0:
         raise ValueError(f"max_nodes must be a count of at least 1 or a share between 0 and 1, got {max_nodes}")
-    count = int(max_nodes) if max_nodes >= 1 else int(max_nodes * num_nodes)
+    # The same rounding as in the motif search: 0.29 of 100 nodes are 29, whatever floating point makes of it.
+    count = int(max_nodes) if max_nodes >= 1 else int(max_nodes * num_nodes + 1e-9)
     return max(1, min(count, num_nodes))
 
 

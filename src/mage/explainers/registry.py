@@ -2,15 +2,29 @@
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import Callable
 from typing import Any
 
-from mage.explainers.motif_search import MAGE
+from mage._optional import require
 from mage.explainers.protocol import Explainer
 
-_EXPLAINERS: dict[str, Callable[..., Explainer]] = {
-    "mage": MAGE,
+# Modules are imported when first asked for: all but one need PyTorch, which `import mage` does without.
+_EXPLAINERS: dict[str, str | Callable[..., Explainer]] = {
+    "mage": "motif_search:MAGE",
+    "gradcam": "gradcam:GradCAM",
+    "gnnexplainer": "gnnexplainer:GNNExplainer",
+    "pgexplainer": "pgexplainer:PGExplainer",
+    "refine": "refine:ReFine",
+    "matchexplainer": "matchexplainer:MatchExplainer",
+    "subgraphx": "subgraphx:SubgraphX",
+    "gstarx": "gstarx:GStarX",
+    "same": "same:SAME",
+    "edgeshaper": "edgeshaper:EdgeSHAPer",
+    "edge-search": "edge_search:EdgeSearch",
 }
+CLASSES = {place.partition(":")[2]: name for name, place in _EXPLAINERS.items() if isinstance(place, str)}
+"""Names of the classes that come with the library, with the names they are registered under."""
 
 
 def names() -> list[str]:
@@ -18,13 +32,26 @@ def names() -> list[str]:
     return list(_EXPLAINERS)
 
 
+def explainer_class(name: str) -> Callable[..., Explainer]:
+    """The class of an explainer, or the function that makes one."""
+    if name not in _EXPLAINERS:
+        raise ValueError(f"name: there is no explainer {name!r}; there are {', '.join(_EXPLAINERS)}")
+    make = _EXPLAINERS[name]
+    if isinstance(make, str):
+        require("torch_geometric", "pyg")
+        module, _, attribute = make.partition(":")
+        made: Callable[..., Explainer] = getattr(importlib.import_module(f"mage.explainers.{module}"), attribute)
+        return made
+    return make
+
+
 def get(name: str, **parameters: Any) -> Explainer:
     """An explainer by name, with parameters of its own."""
+    make = explainer_class(name)
     try:
-        make = _EXPLAINERS[name]
-    except KeyError:
-        raise ValueError(f"name: there is no explainer {name!r}; there are {', '.join(_EXPLAINERS)}") from None
-    return make(**parameters)
+        return make(**parameters)
+    except TypeError as error:
+        raise ValueError(f"{name}: wrong parameters {sorted(parameters)}: {error}") from error
 
 
 def register(name: str, make: Callable[..., Explainer]) -> None:

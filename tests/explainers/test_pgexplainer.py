@@ -1,0 +1,160 @@
+import pickle
+
+import numpy as np
+import pytest
+import torch
+from torch import nn
+from torch_geometric.data import Data
+from torch_geometric.explain.algorithm import PGExplainer as PyGAlgorithm
+from torch_geometric.nn import global_add_pool
+
+from mage.datasets import GraphDataset
+from mage.datasets.dataset import Split
+from mage.explainers.pgexplainer import PGExplainer, both_ways
+from mage.explainers.protocol import UnsupportedError
+from mage.models import GCN
+from tests.explainers.test_gnnexplainer import PATH, Sum
+from tests.explainers.test_gradcam import (
+    Identity,
+    Spy,
+    assert_same,
+    check_refuses,
+    check_repeats,
+    check_restores,
+    graph,
+    input_of,
+    models,
+    state,
+)
+
+
+def dataset(graphs=None, edge_features=None):
+    graphs = graphs or [graph(seed, 8, edge_features) for seed in range(12)]
+    for position, data in enumerate(graphs):
+        data.y = torch.tensor([position % 2])
+    positions = np.arange(len(graphs))
+    return GraphDataset.from_graphs("small", graphs, split=Split(positions[:-4], positions[-4:-2], positions[-2:]))
+
+
+def dataset_for(name):
+    return dataset(edge_features=3 if name == "edge features" else None)
+
+
+class Toy(nn.Module):
+    """Logits [0, 6 h₁ − 3], h₁ being what node 1 hears of the others; the hidden features are the nodes' numbers."""
+
+    def __init__(self):
+        super().__init__()
+        self.layer, self.names = Sum(), Identity()
+
+    def forward(self, x, edge_index, batch):
+        heard, names = self.layer(x[:, :1], edge_index)[:, 0], self.names(x[:, 1:], edge_index)
+        logit = 6 * global_add_pool(heard * names[:, 1], batch) - 3
+        return torch.stack([torch.zeros_like(logit), logit], dim=1)
+
+
+def toy_graph():
+    values = torch.tensor([[1.0], [0.0], [0.0], [1.0]])
+    return Data(x=torch.cat([values, torch.eye(4)], dim=1), edge_index=PATH)
+
+
+@pytest.mark.parametrize("seed", [0, 1])
+def test_learns_the_edge_that_matters(seed):
+    explainer = PGExplainer(epochs=30, lr=0.01, edge_size=0.05)
+    explainer.fit(Toy(), dataset([toy_graph() for _ in range(14)]), seed)  # 10 to train on: 300 steps
+    explanation = explainer.explain(Toy(), toy_graph(), max_nodes=2)
+    scores = np.array(explanation.extra["edge_scores"])
+    assert scores == pytest.approx([1, 1, 0, 0, 0, 0], abs=0.05)
+    assert np.array_equal(scores[::2], scores[1::2])
+    assert explanation.motifs.nodes == (0, 1)
+
+
+@pytest.mark.parametrize(
+    ("epochs", "epoch", "expected"), [(20, 0, 5), (20, 10, 2.2361), (20, 19, 1.0838), (10, 9, 1.1746)]
+)
+def test_temperatures(epochs, epoch, expected):
+    algorithm = PGExplainer(epochs)._new_algorithm("multiclass_classification")
+    assert algorithm._get_temperature(epoch) == pytest.approx(expected, abs=1e-4)
+
+
+def test_samples(monkeypatch):
+    monkeypatch.setattr(torch, "rand_like", lambda logits: torch.full_like(logits, 0.5))
+    algorithm = PGExplainer()._new_algorithm("multiclass_classification")
+    logits = torch.tensor([2.0, -1.0, 0.5])
+    assert torch.allclose(algorithm._concrete_sample(logits, 2.5), logits / 2.5, atol=1e-5)
+
+
+def test_loss():
+    algorithm = PGExplainer()._new_algorithm("multiclass_classification")
+    loss = algorithm._loss(torch.zeros(1, 2), torch.tensor([1]), torch.zeros(2))
+    assert float(loss) == pytest.approx(0.69849, abs=1e-5)
+
+
+def test_both_directions_share_their_mean():
+    mask = torch.tensor([2.0, -2.0]).sigmoid()
+    assert both_ways(mask, torch.tensor([[0, 1], [1, 0]])).tolist() == pytest.approx([0.5, 0.5])
+    ends = torch.tensor([[0, 1, 2, 3], [1, 0, 0, 3]])  # a pair, an edge of one direction and a loop
+    assert both_ways(torch.tensor([1.0, 0.0, 0.25, 0.75]), ends).tolist() == [0.5, 0.5, 0.25, 0.75]
+
+
+def test_settings_stay_with_their_object():
+    before = dict(PyGAlgorithm.coeffs)
+    first = PGExplainer(edge_size=7.0)._new_algorithm("multiclass_classification")
+    second = PGExplainer(edge_size=8.0)._new_algorithm("multiclass_classification")
+    assert (first.coeffs["edge_size"], second.coeffs["edge_size"]) == (7.0, 8.0)
+    assert before == PyGAlgorithm.coeffs
+
+
+@pytest.mark.parametrize("name", list(models()))
+def test_restores_and_counts(name):
+    explainer, model = PGExplainer(epochs=1), models()[name]
+    explainer.fit(model, dataset_for(name))
+    check_restores(explainer, model, input_of(name), fails_at=5)
+    assert explainer.explain(model, input_of(name)).num_queries == 5 + 1
+
+
+@pytest.mark.parametrize("name", list(models()))
+def test_repeats(name):
+    explainer, again, other = PGExplainer(epochs=2), PGExplainer(epochs=2), PGExplainer(epochs=2)
+    model, data = models()[name], input_of(name)
+    explainer.fit(model, dataset_for(name), seed=3)
+    check_repeats(explainer, model, data)
+    torch.manual_seed(9)
+    again.fit(model, dataset_for(name), seed=3)
+    other.fit(model, dataset_for(name), seed=4)
+    scores = [one.explain(model, data).extra["edge_scores"] for one in (explainer, again, other)]
+    assert scores[0] == scores[1] != scores[2]
+
+
+def test_learning_restores_the_model():
+    model = GCN(4, 2, width=8).train()
+    before = state(model)
+    PGExplainer(epochs=2).fit(model, dataset())
+    assert_same(before, state(model))
+    with pytest.raises(RuntimeError, match="the model failed"):
+        PGExplainer(epochs=2).fit(Spy(model, fails_at=12), dataset())  # 8 to predict, then the fourth step
+    assert_same(before, state(model))
+
+
+def test_learns_from_a_sample_of_the_training_part():
+    spy = Spy(GCN(4, 2, width=8))
+    PGExplainer(epochs=3, max_graphs=5).fit(spy, dataset())
+    assert spy.graphs == 5 + 3 * 5
+
+
+def test_one_column_is_a_class_too():
+    model, explainer = GCN(4, 1, width=8), PGExplainer(epochs=1)
+    explainer.fit(model, dataset())
+    assert explainer.explain(model, graph(), target=0).target == 0
+
+
+def test_refuses():
+    model, explainer = GCN(4, 2, width=8), PGExplainer(epochs=1)
+    with pytest.raises(UnsupportedError, match="call fit"):
+        explainer.explain(model, graph())
+    explainer.fit(model, dataset())
+    check_refuses(pickle.loads(pickle.dumps(explainer)), model)  # noqa: S301
+    with pytest.raises(UnsupportedError, match="fit saw 8"):
+        explainer.explain(GCN(4, 2, width=6), graph())
+    with pytest.raises(UnsupportedError, match="MessagePassing"):
+        explainer.fit(nn.Linear(4, 2), dataset())

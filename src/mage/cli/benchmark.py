@@ -13,7 +13,7 @@ from mage.cli._app import app, failing_politely
 
 
 def _listed(text: str | None) -> list[str] | None:
-    return text.split(",") if text else None
+    return text.split(",") if text and text != "all" else None
 
 
 @app.command()

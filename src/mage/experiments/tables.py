@@ -104,11 +104,10 @@ def _cell(
     if not usable:
         gap = gap or "; ".join(errors) or "not run yet"
     figures = paper_figures()
-    known = [
-        figures[table, column.dataset, column.model, method.name, _PAPER_METRIC.get(metric, metric)]
-        for table in plan.experiment.tables
-        if (table, column.dataset, column.model, method.name, _PAPER_METRIC.get(metric, metric)) in figures
-    ]
+    # The experiment's own tables first; others of the paper may know a method that these do not have.
+    tables = [*plan.experiment.tables, *sorted({key[0] for key in figures} - set(plan.experiment.tables))]
+    names = [(column.dataset, column.model, method.name, _PAPER_METRIC.get(metric, metric))]
+    known = [figures[table, *name] for table in tables for name in names if (table, *name) in figures]
     return Cell(
         column,
         method,

@@ -9,7 +9,7 @@ import torch
 from torch_geometric.explain import ExplainerConfig, ModelConfig
 from torch_geometric.explain.algorithm import GNNExplainer as Algorithm
 
-from mage.explainers.gradcam import Run, edge_explanation, undisturbed, white_box_game
+from mage.explainers._white_box import Run, edge_explanation, undisturbed, white_box_game
 from mage.explainers.protocol import Explainer
 
 if TYPE_CHECKING:

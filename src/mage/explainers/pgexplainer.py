@@ -13,7 +13,7 @@ from torch_geometric.explain import ExplainerConfig, ModelConfig
 from torch_geometric.explain.algorithm import PGExplainer as PyGAlgorithm
 from torch_geometric.utils import scatter
 
-from mage.explainers.gradcam import (
+from mage.explainers._white_box import (
     LastLayer,
     Run,
     check_layers,

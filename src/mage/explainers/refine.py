@@ -13,7 +13,7 @@ from torch_geometric.data import Batch
 from torch_geometric.explain.algorithm.utils import clear_masks, set_masks
 from torch_geometric.nn import ARMAConv, global_mean_pool
 
-from mage.explainers.gradcam import (
+from mage.explainers._white_box import (
     LastLayer,
     Run,
     check_layers,

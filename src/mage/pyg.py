@@ -13,7 +13,8 @@ from torch_geometric.explain import Explanation as PyGExplanation
 from torch_geometric.explain.algorithm import ExplainerAlgorithm
 from torch_geometric.explain.config import MaskType, ModelMode, ModelReturnType, ModelTaskLevel
 
-from mage.explainers import explain
+from mage.explainers import Explainer as MageExplainer
+from mage.explainers import explain, get
 from mage.explanation import Explanation
 
 _log = logging.getLogger("mage")
@@ -190,6 +191,73 @@ class MAGEExplainer(ExplainerAlgorithm):  # type: ignore[misc]  # PyG ships no t
             node_id=torch.arange(explanation.num_nodes, device=x.device),
             original_num_nodes=explanation.num_nodes,
         )
+
+
+class BaselineExplainer(MAGEExplainer):
+    """Any explainer of :mod:`mage.explainers` through ``torch_geometric.explain.Explainer``, for graphs and classes.
+
+    Methods that score edges give a soft edge mask in [0, 1], the others a binary one.
+
+    Args:
+        explainer: Name of an explainer, or one that is made already (and fitted, where it learns).
+        max_nodes: M: a count, or a share of the nodes.
+        num_motifs: m, for methods that know motifs.
+        masking: What absence of a node means.
+        seed: Seed of everything random.
+        parameters: The explainer's own, with a name.
+
+    Example::
+
+        explainer = Explainer(
+            model, algorithm=BaselineExplainer("subgraphx", max_nodes=5, rollouts=10), explanation_type="model",
+            node_mask_type="object", edge_mask_type="object",
+            model_config=dict(mode="multiclass_classification", task_level="graph", return_type="raw"),
+        )
+    """
+
+    def __init__(
+        self,
+        explainer: str | MageExplainer,
+        max_nodes: int | float = 0.3,
+        num_motifs: int = 1,
+        masking: str = "remove",
+        seed: int = 0,
+        **parameters: Any,
+    ) -> None:
+        super().__init__(max_nodes=max_nodes, num_motifs=num_motifs, masking=masking, seed=seed)
+        if not isinstance(explainer, str) and parameters:
+            raise ValueError(f"parameters {sorted(parameters)}: the explainer is made already; give its name instead")
+        self.explainer = get(explainer, **parameters) if isinstance(explainer, str) else explainer
+
+    def supports(self) -> bool:
+        """Whether the explainer's settings fit; logs why not."""
+        config = self.model_config
+        if config.task_level != ModelTaskLevel.graph or config.return_type not in (None, ModelReturnType.raw):
+            _log.error("BaselineExplainer: explains raw outputs at the level of graphs; use MAGEExplainer for others")
+            return False
+        return super().supports()
+
+    def forward(
+        self,
+        model: torch.nn.Module,
+        x: Any,
+        edge_index: Any,
+        *,
+        target: Tensor,
+        index: int | Tensor | None = None,
+        **kwargs: Any,
+    ) -> MAGEExplanation:
+        """Explain one graph."""
+        if not isinstance(x, Tensor) or not isinstance(edge_index, Tensor):
+            raise ValueError("BaselineExplainer explains homogeneous graphs; convert with to_homogeneous()")
+        wanted = self._arguments(target, index, kwargs)
+        settings = {name: wanted[name] for name in ("target", *self.options) if name in wanted}
+        explanation = self.explainer.explain(model, self._data(x, edge_index, kwargs), **settings)
+        made = self._converted(explanation, x)
+        if made.edge_mask is not None and "edge_scores" in explanation.extra:
+            scores = torch.from_numpy(explanation.edge_scores).to(x.device).float().clamp(min=0)
+            made.edge_mask = scores / scores.max().clamp(min=1e-12)
+        return made
 
 
 def _sparse_pairs(explanation: Explanation) -> tuple[Tensor, Tensor]:

@@ -1,0 +1,74 @@
+import logging
+
+import pytest
+from torch_geometric.explain import Explainer
+from torch_geometric.explain.metric import fidelity
+
+from mage.explainers import get
+from mage.pyg import BaselineExplainer
+from tests.test_pyg import EdgeFeatureNet, GraphNet, NodeNet, graph
+
+CHEAP = {
+    "gradcam": {},
+    "gnnexplainer": {"epochs": 5},
+    "subgraphx": {"rollouts": 3, "samples": 5},
+    "same": {"rollouts": 3, "samples": 5},
+    "edgeshaper": {"num_samples": 5},
+    "mage": {"permutations": 10},
+}
+
+
+def wrapped(model, algorithm, level="graph", mode="multiclass_classification"):
+    return Explainer(
+        model,
+        algorithm=algorithm,
+        explanation_type="model",
+        node_mask_type="object",
+        edge_mask_type="object",
+        model_config={"mode": mode, "task_level": level, "return_type": "raw"},
+    )
+
+
+@pytest.mark.parametrize("name", CHEAP)
+def test_explainers_behind_pygs_front_door(name):
+    data, model = graph(), GraphNet().eval()
+    explain = wrapped(model, BaselineExplainer(name, max_nodes=4, **CHEAP[name]))
+    found = explain(data.x, data.edge_index)
+    assert 0 < int(found.node_mask.sum()) <= 4
+    assert found.edge_mask.shape == (data.num_edges,)
+    assert 0 <= float(found.edge_mask.min()) <= float(found.edge_mask.max()) <= 1
+    found.validate(raise_on_error=True)
+    assert found.get_explanation_subgraph().num_nodes <= data.num_nodes
+    assert all(0 <= value <= 1 for value in fidelity(explain, found))
+
+
+def test_soft_scores_become_a_soft_mask():
+    data, model = graph(), GraphNet().eval()
+    found = wrapped(model, BaselineExplainer("gradcam"))(data.x, data.edge_index)
+    assert len(found.edge_mask.unique()) > 2
+    assert float(found.edge_mask.max()) == pytest.approx(1.0)
+
+
+def test_edge_features_are_passed_on():
+    import torch
+
+    data, model = graph(), EdgeFeatureNet().eval()
+    explain = wrapped(model, BaselineExplainer("edgeshaper", num_samples=5), mode="binary_classification")
+    found = explain(data.x, data.edge_index, edge_attr=torch.rand(data.num_edges, 2))
+    assert found.edge_mask.shape == (data.num_edges,)
+
+
+def test_explainers_that_are_made_already():
+    data, model = graph(), GraphNet().eval()
+    made = get("edgeshaper", num_samples=5)
+    assert wrapped(model, BaselineExplainer(made))(data.x, data.edge_index).node_mask is not None
+    with pytest.raises(ValueError, match="the explainer is made already"):
+        BaselineExplainer(made, num_samples=3)
+    with pytest.raises(ValueError, match="there is no explainer 'nonsense'"):
+        BaselineExplainer("nonsense")
+
+
+def test_other_levels_are_refused_with_a_reason(caplog):
+    with caplog.at_level(logging.ERROR), pytest.raises(ValueError, match="does not support"):
+        wrapped(NodeNet().eval(), BaselineExplainer("gradcam"), level="node")
+    assert "use MAGEExplainer" in caplog.text

@@ -1,5 +1,6 @@
 """A progress bar for long work, silent where nobody is looking."""
 
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Protocol
@@ -21,13 +22,16 @@ def progress_bar(description: str, total: float, enabled: bool | None = None) ->
         total: Amount that makes the work complete.
         enabled: True or False to force; None shows the bar on a terminal only.
     """
+    if enabled is False or (enabled is None and not sys.stderr.isatty()):
+        # Without rich, which takes a while to import and draws from Python's random numbers when it is.
+        yield lambda _amount, /: None
+        return
     from rich.console import Console
     from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
 
     console = Console(stderr=True, force_terminal=enabled or None)
-    shown = console.is_terminal if enabled is None else enabled
     columns = (TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), TimeRemainingColumn())
-    with Progress(*columns, console=console, disable=not shown, transient=True) as bar:
+    with Progress(*columns, console=console, transient=True) as bar:
         task = bar.add_task(description, total=total)
 
         def advance(amount: float, /) -> None:

@@ -51,10 +51,10 @@ def network_and_dataset(dataset: str, model: str | None, weights: Path | None) -
 
     if dataset not in datasets.names():
         raise ValueError(f"--dataset: {dataset!r} is none of demo, {', '.join(datasets.names())}")
-    if weights is not None:
-        network: Any = load_checkpoint(weights).model
-    elif model is not None and ":" in model:
-        network = load_model(model, None)
+    if model is not None and ":" in model:
+        network: Any = load_model(model, weights)
+    elif weights is not None:
+        network = load_checkpoint(weights).model
     else:
         network = pretrained(dataset, model or "gin")
     return network, datasets.load(dataset)

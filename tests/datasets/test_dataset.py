@@ -139,3 +139,38 @@ def test_node_level_sets_explain_nodes():
     assert len(motifs_of(shapes[0])) == 80
     assert all(len(motif) == 5 for motif in motifs_of(shapes[0]))
     assert isinstance(shapes.split, Split)
+
+
+def test_views_know_their_own_split_and_labels(grids):
+    from mage.models import GIN, accuracy
+
+    model = GIN(1, 2, 8).eval()
+    order = np.random.default_rng(0).permutation(len(grids))
+    shuffled = grids[order.tolist()]
+    assert accuracy(model, shuffled, shuffled.split.test) == accuracy(model, grids, grids.split.test)
+    assert sorted(order[shuffled.split.test]) == sorted(grids.split.test)
+    assert sorted(order[shuffled.candidates()]) == sorted(grids.candidates())
+    assert sorted(order[shuffled.explained(model)]) == sorted(grids.explained(model))
+    half = grids[:30]
+    assert set(np.concatenate(half.split)) == set(range(30))
+    assert (half.explained(model) < 30).all()
+
+
+def test_graphs_of_ones_own(grids):
+    graphs = [grids[i] for i in range(8)]
+    dataset = GraphDataset.from_graphs("mine", graphs)
+    assert [len(part) for part in dataset.split] == [6, 1, 1]
+    for i, graph in enumerate(graphs):
+        assert torch.equal(dataset[i].edge_index, graph.edge_index)
+        assert torch.equal(dataset[i].edge_motif, graph.edge_motif)
+    # A graph without ground truth leaves that of the others as it is.
+    del graphs[0].node_motif
+    assert sum(len(GraphDataset.from_graphs("mine", graphs).motifs(i)) for i in range(1, 8)) > 0
+    for change, message in (({"y": torch.tensor([0.7])}, "y must be a class"), ({"x": None}, "graph 1 has no x")):
+        wrong = graphs[1].clone()
+        for key, value in change.items():
+            wrong[key] = value
+        with pytest.raises(ValueError, match=message):
+            GraphDataset.from_graphs("mine", [graphs[0], wrong])
+    with pytest.raises(ValueError, match="at least one graph"):
+        GraphDataset.from_graphs("mine", [])

@@ -59,7 +59,8 @@ def sha256(content):
 
 
 def files_under(folder):
-    return sorted(str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_file())
+    files = (path for path in folder.rglob("*") if path.is_file() and path.name != ".lock")
+    return sorted(str(path.relative_to(folder)) for path in files)
 
 
 def test_downloads_are_checked_kept_and_not_repeated(server, tmp_path):
@@ -114,7 +115,9 @@ def test_copies_are_found_through_the_environment_zipped_or_not(monkeypatch, tmp
     assert _sources.read_text(found["b.txt"]) == "world"
 
 
-@pytest.mark.parametrize("content", [b"", b"hellO", gzip.compress(b"hello")[:-6]])
+@pytest.mark.parametrize(
+    "content", [b"", b"hellO", gzip.compress(b"hello", mtime=0)[:-6]], ids=["empty", "altered", "truncated"]
+)
 def test_damaged_copies_are_refused(tmp_path, content):
     name = "a.txt.gz" if content[:2] == b"\x1f\x8b" else "a.txt"
     (tmp_path / "set").mkdir()
@@ -246,3 +249,52 @@ def _with_source(card, source):
     from dataclasses import replace
 
     return replace(card, source=source)
+
+
+def test_a_damaged_archive_of_the_users_leaves_nothing_and_stays(tmp_path):
+    good, bad = archive_of({"a.txt": "hello"}), archive_of({"a.txt": "HELLO"})
+    archive = SourceFile("all.zip", sha256(good), "http://localhost:1/x")
+    source = Source("set", (SourceFile("a.txt", sha256(b"hello")),), archive=archive)
+    (tmp_path / "set").mkdir()
+    (tmp_path / "set" / "all.zip").write_bytes(bad)
+    with pytest.raises(DamagedFileError, match=r"all\.zip is not the published file"):
+        locate(source, tmp_path)
+    assert files_under(tmp_path) == ["set/all.zip"]
+    (tmp_path / "set" / "all.zip").write_bytes(good)
+    assert locate(source, tmp_path)["a.txt"].read_text() == "hello"
+    assert files_under(tmp_path) == ["set/a.txt", "set/all.zip"]
+
+
+def test_several_threads_may_want_the_same_archive(server):
+    content = archive_of({f"{i}.txt": str(i) for i in range(20)})
+    server.content["/all.zip"] = (content, len(content))
+    source = Source(
+        "set",
+        tuple(SourceFile(f"{i}.txt", sha256(str(i).encode())) for i in range(20)),
+        archive=SourceFile("all.zip", sha256(content), f"{server.address}/all.zip"),
+    )
+    problems = []
+
+    def one():
+        try:
+            locate(source)
+        except Exception as error:
+            problems.append(error)
+
+    threads = [threading.Thread(target=one) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert problems == []
+
+
+def test_a_cache_that_cannot_be_written_is_no_loss(monkeypatch, tmp_path, caplog):
+    from mage.datasets._cache import cached
+
+    (tmp_path / "file").write_text("in the way")
+    monkeypatch.setenv("MAGE_CACHE", str(tmp_path / "file"))
+    made = cached("set", {"version": 1}, lambda: {"x": np.arange(3)})
+    assert made["x"].tolist() == [0, 1, 2]
+    assert "set MAGE_CACHE to a folder that can be written" in caplog.text
+    assert "not the published file" in load("ba_2motifs").origin

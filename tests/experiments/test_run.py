@@ -1,3 +1,4 @@
+import contextlib
 import math
 import os
 import signal
@@ -5,10 +6,14 @@ import subprocess
 import sys
 import threading
 import time
+from dataclasses import replace
 
 import pytest
+import torch
 
-from mage import explainers
+from mage import Motif, explainers
+from mage._fingerprint import model_fingerprint
+from mage.datasets import load
 from mage.experiments import (
     Column,
     EngineError,
@@ -24,7 +29,11 @@ from mage.experiments import (
     rich_tables,
     run_plan,
 )
+from mage.experiments.engines import Payload
+from mage.experiments.tables import _latex
+from mage.experiments.work import batch_key, measure
 from mage.explainers import Explainer, UnsupportedError
+from mage.models import GCN
 from tests.experiments.conftest import METHODS, SmallSource, comparable, small_experiment
 
 
@@ -246,7 +255,7 @@ def test_fidelity_is_measured_where_it_is_asked_for(tmp_path, source):
 @pytest.mark.parametrize(
     ("form", "expected"),
     [
-        ("csv", "dataset,model,method,metric,ours,± error,paper,difference,graphs,undefined,gap\n"),
+        ("csv", "dataset,model,method,metric,ours,± error,paper,difference,graphs,failed,undefined,gap\n"),
         ("markdown", "| dataset | model | method |"),
         ("latex", r"ba\_house\_grid & gcn & MAGE & f1"),
         ("html", "<td>ba_house_grid</td><td>gcn</td><td>MAGE</td>"),
@@ -302,6 +311,112 @@ def test_wrong_engines_and_sources_are_refused(tmp_path):
 
 
 def test_small_source_is_the_same_everywhere():
-    from mage.experiments.work import fingerprint_of
+    first, again = (model_fingerprint(SmallSource().model("d", "m")) for _ in range(2))
+    assert first == again
 
-    assert fingerprint_of(SmallSource().model("d", "m")) == fingerprint_of(SmallSource().model("d", "m"))
+
+def pid_of_worker(shared, job):
+    return job, os.getpid()
+
+
+def test_a_worker_that_dies_between_jobs_loses_none():
+    done = []
+    for job, (same, process) in LocalEngine(1).run(Payload(pid_of_worker, None), range(12)):
+        assert job == same
+        done.append(job)
+        if job in {1, 6}:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(process, signal.SIGKILL)
+            time.sleep(0.3)  # the pool finds out while this result is being kept
+    assert sorted(done) == list(range(12))
+
+
+def test_nodes_are_measured_by_their_own_house():
+    shapes = load("ba_shapes")
+    node = int(shapes.candidates()[0])
+    house = next(motif for motif in shapes.motifs(0) if node in motif)
+    model = GCN(10, 4, 8, readout="none").eval()
+    settings = shapes.settings(node)
+    found = explainers.get("mage", permutations=2).explain(model, shapes[0], **settings)
+    perfect = replace(found, motifs=replace(found.motifs, motifs=(Motif(tuple(house), 1.0),)))
+    record = measure(model, shapes[0], settings, perfect, ("fid",))
+    assert record["f1"] == record["ami"] == record["auc"] == pytest.approx(1.0)
+    assert math.isfinite(record["fid"])
+
+
+def test_settings_and_truth_are_part_of_the_key(source):
+    mean, largest = GCN(1, 2, 4, readout="mean"), GCN(1, 2, 4, readout="max")
+    largest.load_state_dict(mean.state_dict())
+    assert model_fingerprint(mean) != model_fingerprint(largest)
+    subject = source.subject("ba_house_grid", "gcn", 1)
+    (position,) = subject.graphs
+    keys = {batch_key(subject, METHODS[0], 0, [position], ("f1",))}
+    changed = subject.graphs[position].clone()
+    changed.edge_motif = -torch.ones_like(changed.edge_motif)
+    for other in (
+        replace(subject, graphs={position: changed}),
+        replace(subject, model_name="other"),
+        replace(subject, fingerprint="x"),
+        replace(subject, settings={position: {**subject.settings[position], "max_nodes": 2}}),
+    ):
+        keys.add(batch_key(other, METHODS[0], 0, [position], ("f1",)))
+    assert len(keys) == 5
+
+
+class Unteachable(Explainer):
+    title = "Unteachable"
+    needs_training = True
+
+    def fit(self, model, dataset, seed=0):
+        raise UnsupportedError("nothing to learn from")
+
+    def explain(self, model, data, **settings):
+        raise AssertionError
+
+
+class Moody(Explainer):
+    """Refuses all graphs but the largest."""
+
+    title = "Moody"
+
+    def explain(self, model, data, **settings):
+        if data.num_nodes < 29:
+            raise UnsupportedError("too small")
+        return explainers.get("mage", permutations=5).explain(model, data, **settings)
+
+
+def test_methods_that_cannot_be_taught_or_refuse_some_graphs(tmp_path, source, with_explainer):
+    with_explainer("unteachable", Unteachable)
+    with_explainer("moody", Moody)
+    methods = [
+        Method("unteachable", "unteachable"),
+        Method("moody", "moody"),
+        Method("wrong", "mage", {"surprise": 1}),
+        METHODS[0],
+    ]
+    plan, store = make_plan(small_experiment(methods=methods), source, graphs=8), Store(tmp_path)
+    run_plan(plan, store, SerialEngine())
+    made = {(cell.method.name, cell.metric): cell for cell in cells(plan, store)}
+    assert made["unteachable", "f1"].gap == "nothing to learn from"
+    assert "wrong parameters" in made["wrong", "f1"].gap
+    moody = made["moody", "f1"]
+    assert moody.graphs + moody.failed == moody.expected == 8
+    assert moody.failed > 0
+    assert moody.ours.count == moody.graphs
+    assert moody.gap == "too small"
+    assert made["mage", "f1"].graphs == 8
+
+
+def test_seeds_are_no_more_graphs(tmp_path, source):
+    plan, store = make_plan(small_experiment(methods=METHODS[:1], seeds=(0, 1)), source, graphs=4), Store(tmp_path)
+    run_plan(plan, store, SerialEngine())
+    cell = next(cell for cell in cells(plan, store) if cell.metric == "f1")
+    assert cell.ours.count == 4
+    assert cell.graphs == cell.expected == 8
+    assert small_experiment().restricted(seeds=[0, 0, 1]).seeds == (0, 1)
+
+
+def test_latex_survives_any_text():
+    made = _latex("50 % of {a_b} & $x^2$ ~ \\ n")
+    expected = r"50 \% of \{a\_b\} \& \$x\textasciicircum{}2\$ \textasciitilde{} \textbackslash{} n"
+    assert made == expected

@@ -88,6 +88,7 @@ def test_files_of_ones_own(tmp_path):
         ("title = ", "is not TOML"),
         ("title = 'x'", "has no columns"),
         (OWN.replace('"f1"', '"f2"'), "metrics: .*f2.*choose of f1, ami"),
+        (OWN.replace("datasets =", "datset ="), "has lists datasets, models and metrics"),
         (OWN.replace('title = "My own"', 'title = "x"\nsurprise = 1'), "unknown entries: surprise"),
     ],
 )
@@ -103,3 +104,11 @@ def test_unknown_experiments_are_refused():
         load_experiment("none")
     with pytest.raises(ValueError, match=r"the file nowhere\.toml does not exist"):
         load_experiment("nowhere.toml")
+
+
+def test_columns_of_one_dataset_and_model_are_one(tmp_path):
+    path = tmp_path / "own.toml"
+    again = '[[columns]]\ndatasets = ["my_module:graphs"]\nmodels = ["my_module:network"]\nmetrics = ["fid", "f1"]\n'
+    path.write_text(OWN + again)
+    (column,) = load_experiment(str(path)).columns
+    assert column.metrics == ("f1", "fid")

@@ -44,8 +44,9 @@ def test_an_empty_store_is_no_error(store):
     assert store.read(["a" * 32]) == []
 
 
-def test_folders_with_quotes_work(tmp_path):
-    store = Store(tmp_path / "it's mine")
+@pytest.mark.parametrize("name", ["it's mine", "results[1]", "what?*"])
+def test_folders_with_odd_names_work(tmp_path, name):
+    store = Store(tmp_path / name)
     store.write("a" * 32, records(1))
     assert len(store.read(["a" * 32])) == 1
     assert len(store.query("SELECT * FROM records")) == 1

@@ -76,3 +76,11 @@ def test_authors_folders_that_are_none(tmp_path):
     (tmp_path / "benzene" / "gcn_3l_best.pth").write_bytes(b"no checkpoint")
     with pytest.raises(CheckpointError, match="is not a checkpoint of the paper's gcn"):
         authors_checkpoint(tmp_path, "benzene", "gcn")
+
+
+def test_names_with_dots_do_not_meet(tmp_path):
+    model = GIN(3, 2, width=4)
+    about = {"architecture": model.architecture}
+    paths = [save_checkpoint(tmp_path / f"gin.lr0.0{i}", model, about)[0] for i in (1, 2)]
+    assert [path.name for path in paths] == ["gin.lr0.01.safetensors", "gin.lr0.02.safetensors"]
+    assert load_checkpoint(tmp_path / "gin.lr0.02").about["architecture"] == model.architecture

@@ -1,3 +1,4 @@
+import json
 import subprocess
 import sys
 
@@ -131,3 +132,57 @@ def test_the_table_has_the_papers_rows():
 
 def table_tasks_of(name):
     return {(task.dataset, task.kind) for task in table_tasks(chosen=[name])}
+
+
+def test_models_of_any_signature_are_asked_for_their_predictions():
+    from torch import nn
+    from torch_geometric.nn import GINEConv, global_add_pool
+
+    from mage.datasets import GraphDataset
+
+    class Bonds(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.layer = GINEConv(nn.Linear(1, 2), edge_dim=1)
+
+        def forward(self, x, edge_index, edge_attr, batch=None):
+            return global_add_pool(self.layer(x, edge_index, edge_attr), batch)
+
+    class Whole(Bonds):
+        def forward(self, data):
+            return super().forward(data.x, data.edge_index, data.edge_attr, data.batch)
+
+    made = load("ba_house_grid", count=20)
+    graphs = [made[i] for i in range(20)]
+    for graph in graphs:
+        graph.edge_attr = torch.rand(graph.num_edges, 1)
+    dataset = GraphDataset.from_graphs("bonds", graphs)
+    model = Bonds().eval()
+    expected = [int(model(g.x, g.edge_index, g.edge_attr).argmax()) for g in graphs]
+    assert predictions(model, dataset, np.arange(20)).tolist() == expected
+    whole = Whole().eval()
+    whole.load_state_dict(model.state_dict())
+    assert predictions(whole, dataset, np.arange(20)).tolist() == expected
+
+
+def test_damaged_and_outdated_networks_are_trained_again(tmp_path, monkeypatch):
+    task = Task("ba_2motifs", "gcn", 0, SMALL)
+    run_task(task, tmp_path)
+    whole = task.path(tmp_path).read_bytes()
+    task.path(tmp_path).write_bytes(b"not safetensors")
+    assert known(task, tmp_path) is None
+    task.path(tmp_path).write_bytes(whole)
+    assert known(task, tmp_path) is not None
+    about = task.path(tmp_path).with_suffix(".json")
+    content = json.loads(about.read_text())
+    about.write_text(json.dumps({**content, "dataset_origin": "generated with seed 0"}))
+    monkeypatch.setattr("mage.datasets.where", lambda name, root=None: "somewhere")
+    assert known(task, tmp_path) is None
+
+
+def test_an_empty_part_is_refused():
+    from mage.datasets import GraphDataset
+
+    made = load("ba_house_grid", count=2)
+    with pytest.raises(ValueError, match="validation part is empty"):
+        train(GraphDataset.from_graphs("two", [made[0], made[1]]), "gin")

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.console import Console
 
 from mage._optional import require
 from mage.cli._app import app, failing_politely
+
+if TYPE_CHECKING:
+    from mage.experiments import Plan, Store
 
 
 def _listed(text: str | None) -> list[str] | None:
@@ -44,6 +47,9 @@ def benchmark(
         require("torch_geometric", "pyg")
         from mage import experiments
 
+        if experiment is None and status:
+            _say_contents(console, experiments.open_store(store))
+            return
         if experiment is None:
             for name in experiments.experiment_names():
                 console.print(f"{name}: {experiments.load_experiment(name).title}", highlight=False)
@@ -69,6 +75,8 @@ def benchmark(
         made = experiments.cells(plan, results)
         for table in experiments.rich_tables(made):
             console.print(table)
+        for line in sorted({f"{subject.dataset}: {subject.origin}" for subject in plan.subjects}):
+            console.print(line, soft_wrap=True, markup=False, highlight=False)
         if export is not None:
             from mage._files import atomic_path
 
@@ -77,11 +85,17 @@ def benchmark(
             console.print(f"wrote {export}", soft_wrap=True, markup=False, highlight=False)
 
 
-def _say_status(console: Console, plan: object, results: object) -> None:
-    from mage.experiments import Plan, Store
+def _say_contents(console: Console, results: Store) -> None:
+    """What a store holds, whatever experiments it is from."""
+    if not any(results.parts.glob("*.parquet")):
+        console.print("nothing finished yet")
+        return
+    sql = "SELECT dataset, model, method, count(*) AS n FROM records GROUP BY ALL ORDER BY ALL"
+    for row in results.query(sql):
+        console.print(f"{row['dataset']} {row['model']} {row['method']}: {row['n']} graphs", highlight=False)
 
-    assert isinstance(plan, Plan)  # noqa: S101 (for the type checker; imported late)
-    assert isinstance(results, Store)  # noqa: S101 (likewise)
+
+def _say_status(console: Console, plan: Plan, results: Store) -> None:
     missing = {batch.key for batch in plan.missing(results)}
     for number, subject in enumerate(plan.subjects):
         for method in plan.experiment.methods:

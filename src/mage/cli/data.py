@@ -83,7 +83,7 @@ def train(
             found = run_table(tasks, output, root, workers, lambda *done: _say(console, *done))
         else:
             (task,) = tasks
-            about = known(task, output)
+            about = known(task, output, root)
             found = {(task.dataset, task.kind): about or run_task(task, output, root)}
         console.print(_accuracy_table(found))
         if not all_table:

@@ -104,6 +104,10 @@ def explain(
             "seed": seed,
         }
         given = {name: value for name, value in wanted.items() if value is not None}
+        if everything and (save is not None or picture is not None or as_json):
+            raise ValueError("--save, --picture and --json are for one graph; --all writes into --folder")
+        if not everything and (engine != "local" or address is not None):
+            raise ValueError("--engine and --address go with --all")
         if everything:
             _explain_all(dataset, model, weights, folder, graphs, (engine, workers, address), given)
             return

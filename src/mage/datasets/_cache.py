@@ -37,10 +37,15 @@ def cached(name: str, determined_by: Mapping[str, Any], make: Callable[[], dict[
         except DAMAGE as error:
             _LOGGER.warning("%s is damaged (%s) and is made again", path, error)
     arrays = make()
-    path.parent.mkdir(parents=True, exist_ok=True)
-    # Not compressed: embeddings hardly shrink, and reading them back must be quick.
-    with atomic_path(path) as unfinished, unfinished.open("wb") as file:
-        np.savez(file, allow_pickle=False, determined_by=np.array(text), **arrays)
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        # Not compressed: embeddings hardly shrink, and reading them back must be quick.
+        with atomic_path(path) as unfinished, unfinished.open("wb") as file:
+            np.savez(file, allow_pickle=False, determined_by=np.array(text), **arrays)
+    except OSError as error:
+        _LOGGER.warning(
+            "the graphs of %s cannot be kept (%s); set MAGE_CACHE to a folder that can be written", name, error
+        )
     return arrays
 
 

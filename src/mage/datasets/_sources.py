@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import gzip
 import hashlib
+import http.client
 import os
 import shutil
+import tempfile
 import time
 import urllib.error
 import urllib.request
 import zipfile
 import zlib
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
@@ -159,20 +162,52 @@ def _download(source: Source, folder: Path, root: str | Path | None) -> None:
     for file in files:
         if file.url is None:
             raise MissingDataError(_advice(source, root, "it has no public address"))
-    folder.mkdir(parents=True, exist_ok=True)
-    for file in files:
-        zipped = str(file.url).endswith(".gz") and not file.name.endswith(".gz")
-        target = folder / (file.name + (".gz" if zipped else ""))
-        if target.is_file():
-            continue
-        try:
-            _download_one(str(file.url), target, file.checksum)
-        except OSError as error:
-            raise MissingDataError(_advice(source, root, str(error))) from error
-    if source.archive is not None:
-        archive = folder / source.archive.name
-        extract(archive, folder, [file.name for file in source.files])
-        archive.unlink()
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with _locked(folder):
+            brought = [_bring(file, folder) for file in files]
+            if source.archive is not None:
+                _unpack(source, folder)
+                if all(brought):  # an archive that was there before is the user's
+                    (folder / source.archive.name).unlink()
+    except OSError as error:
+        raise MissingDataError(_advice(source, root, str(error))) from error
+
+
+def _bring(file: SourceFile, folder: Path) -> bool:
+    """Make sure that a file is there and whole; whether it had to be downloaded."""
+    zipped = str(file.url).endswith(".gz") and not file.name.endswith(".gz")
+    target = folder / (file.name + (".gz" if zipped else ""))
+    if target.is_file():
+        check(target, file.checksum)
+        return False
+    _download_one(str(file.url), target, file.checksum)
+    return True
+
+
+def _unpack(source: Source, folder: Path) -> None:
+    """Take the files out of the archive, all of them checked before the first appears."""
+    archive = folder / (source.archive.name if source.archive else "")
+    with tempfile.TemporaryDirectory(dir=folder, prefix=".unpacking-") as place:
+        names = [file.name for file in source.files]
+        extract(archive, Path(place), names)
+        for file in source.files:
+            check(Path(place) / file.name, file.checksum)
+        for name in names:
+            (Path(place) / name).replace(folder / name)
+
+
+@contextmanager
+def _locked(folder: Path) -> Iterator[None]:
+    """One process at a time downloads into a folder; the others then find what it brought."""
+    try:
+        import fcntl
+    except ImportError:  # systems without such locks
+        yield
+        return
+    with (folder / ".lock").open("w") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        yield
 
 
 def _download_one(url: str, target: Path, checksum: str) -> None:
@@ -194,9 +229,9 @@ def _download_one(url: str, target: Path, checksum: str) -> None:
         except urllib.error.HTTPError as error:
             if error.code < 500 or attempt + 1 == _ATTEMPTS:
                 raise
-        except (OSError, EOFError):
+        except (OSError, EOFError, http.client.HTTPException) as error:
             if attempt + 1 == _ATTEMPTS:
-                raise
+                raise OSError(f"{url}: {error}") from error
         time.sleep(2.0**attempt)
 
 

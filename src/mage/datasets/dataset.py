@@ -29,7 +29,8 @@ class Split(NamedTuple):
 
 def paper_split(size: int) -> Split:
     """The paper's 80/10/10 split: ``random_split`` with a generator seeded 2."""
-    sizes = [int(0.8 * size), int(0.1 * size)]
+    # At least one graph to stop by and one to report on, where there are so many.
+    sizes = [int(0.8 * size), max(int(0.1 * size), min(1, size // 3))]
     sizes.append(size - sum(sizes))
     generator = torch.Generator().manual_seed(_SPLIT_SEED)
     everything: Any = range(size)
@@ -131,7 +132,7 @@ class GraphDataset(Dataset):  # type: ignore[misc]
         self._name = name
         self.title = title
         self.columns = columns
-        self.split = split
+        self._split = split
         self.recipe = recipe
         self.task = task
         self.origin = origin
@@ -167,9 +168,10 @@ class GraphDataset(Dataset):  # type: ignore[misc]
         node_start = np.concatenate([[0], np.cumsum(nodes)])
         edge_start = np.concatenate([[0], np.cumsum([graph.edge_index.shape[1] for graph in graphs])])
         edge_index = torch.cat([graph.edge_index for graph in graphs], dim=1)
-        has_truth = all(graph.get("node_motif") is not None for graph in graphs)
+        has_truth = any(graph.get("node_motif") is not None for graph in graphs)
         motifs = [
-            graph.node_motif if has_truth else torch.full((n,), OUTSIDE) for graph, n in zip(graphs, nodes, strict=True)
+            graph.node_motif if graph.get("node_motif") is not None else torch.full((count,), OUTSIDE)
+            for graph, count in zip(graphs, nodes, strict=True)
         ]
         edge_motif = torch.cat(
             [
@@ -177,7 +179,10 @@ class GraphDataset(Dataset):  # type: ignore[misc]
                 for graph, own in zip(graphs, motifs, strict=True)
             ]
         )
-        y = torch.cat([torch.as_tensor(graph.y).reshape(-1)[:1].long() for graph in graphs])
+        y = torch.cat([torch.as_tensor(graph.y).reshape(-1)[:1] for graph in graphs])
+        if y.is_floating_point() and bool((y != y.round()).any()):
+            raise ValueError("graphs: y must be a class, a whole number; regression sets are explained graph by graph")
+        y = y.long()
         node_columns = {"x": torch.cat([graph.x for graph in graphs]), "node_motif": torch.cat(motifs)}
         edge_columns = {"edge_motif": edge_motif}
         if all(graph.get("edge_attr") is not None for graph in graphs):
@@ -192,6 +197,15 @@ class GraphDataset(Dataset):  # type: ignore[misc]
     def name(self) -> str:
         """Name in the registry."""
         return self._name
+
+    @property
+    def split(self) -> Split:
+        """Positions for training, validation and test; in a view, those that are in it, by their place there."""
+        if self._indices is None or self.task == "node":
+            return self._split
+        place = np.full(len(self.columns), OUTSIDE)
+        place[np.asarray(self.indices(), dtype=np.int64)] = np.arange(len(self))
+        return Split(*(place[part][place[part] != OUTSIDE] for part in self._split))
 
     @property
     def num_classes(self) -> int:
@@ -287,9 +301,9 @@ class GraphDataset(Dataset):  # type: ignore[misc]
         if self.task == "node":
             keep &= self.columns.nodes["node_motif"].numpy()[test] != OUTSIDE
         if recipe.label is not None:
-            keep &= self.columns.labels[test] == recipe.label
+            keep &= self.labels[test] == recipe.label
         if recipe.below is not None:
-            keep &= np.diff(self.columns.node_start)[test] < recipe.below
+            keep &= self.num_nodes_each[test] < recipe.below
         return test[keep][: recipe.limit]
 
     def explained(self, model: torch.nn.Module, limit: int | None = None) -> Indices:
@@ -297,7 +311,7 @@ class GraphDataset(Dataset):  # type: ignore[misc]
         from mage.models.training import predictions
 
         chosen = self.candidates()
-        right: NDArray[np.bool_] = predictions(model, self, chosen) == self.columns.labels[chosen]
+        right: NDArray[np.bool_] = predictions(model, self, chosen) == self.labels[chosen]
         return chosen[right][:limit]
 
     def __repr__(self) -> str:

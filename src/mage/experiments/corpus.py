@@ -53,8 +53,9 @@ def explain_corpus(
         for number, data in graphs.items()
     }
     missing = [number for number, path in paths.items() if not path.is_file()]
+    absent = set(missing)
     for number in graphs:
-        if number not in set(missing):
+        if number not in absent:
             yield number, paths[number], True
     if not missing:
         return

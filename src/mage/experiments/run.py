@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from mage._progress import progress_bar
-from mage.experiments.engines import Engine, LocalEngine, Payload
+from mage.experiments.engines import Engine, EngineError, LocalEngine, Payload
 from mage.experiments.sources import Source
 from mage.experiments.spec import Column, Experiment, Method
 from mage.experiments.store import Record, Store
@@ -38,8 +38,7 @@ class Shared:
 
 
 def _run_batch(shared: Shared, batch: Batch) -> list[Record]:
-    explainer = shared.explainers[batch.subject, batch.method.name, batch.seed]
-    return run_batch(shared.subjects[batch.subject], explainer, batch)
+    return run_batch(shared.subjects[batch.subject], shared.explainers[_name(batch)], batch)
 
 
 @dataclass
@@ -88,7 +87,7 @@ def make_plan(
     for column in experiment.columns:
         try:
             subject = source.subject(column.dataset, column.model, graphs)
-        except (OSError, ValueError, ImportError) as error:
+        except (OSError, ValueError, TypeError, RuntimeError, ImportError) as error:
             for method in experiment.methods:
                 plan.gaps[column.dataset, column.model, method.name] = str(error)
             continue
@@ -137,6 +136,7 @@ def run_plan(
         return
     engine = engine or LocalEngine()
     shared = Shared(plan.subjects, _explainers(plan, missing, source or Source()))
+    missing = [batch for batch in missing if _name(batch) in shared.explainers]
     held: dict[str, int] = {}
     try:
         with progress_bar(plan.experiment.title, len(missing), progress) as advance:
@@ -159,6 +159,8 @@ def run_plan(
                 advance(len(busy) - len(waiting))
                 if waiting:
                     time.sleep(_POLL_SECONDS)
+        if held:
+            raise EngineError(f"the engine lost {len(held)} batches; run again to compute them")
     finally:
         for key, handle in held.items():
             store.release(key, handle)
@@ -181,16 +183,27 @@ def _explainers(plan: Plan, missing: Sequence[Batch], source: Source) -> dict[tu
     from mage import explainers
 
     made: dict[tuple[int, str, int], Any] = {}
+    refused: set[tuple[int, str, int]] = set()
     for batch in missing:
-        name = (batch.subject, batch.method.name, batch.seed)
-        if name in made:
+        name = _name(batch)
+        if name in made or name in refused:
             continue
         subject = plan.subjects[batch.subject]
-        explainer = explainers.get(batch.method.explainer, **batch.method.parameters_on(subject.dataset))
-        if explainer.needs_training:
-            explainer.fit(subject.model, source.dataset(subject.dataset), batch.seed)
+        try:
+            explainer = explainers.get(batch.method.explainer, **batch.method.parameters_on(subject.dataset))
+            if explainer.needs_training:
+                explainer.fit(subject.model, source.dataset(subject.dataset), batch.seed)
+        except (ValueError, ImportError) as error:
+            # One method that cannot be made or taught is a gap in the table; the others go on.
+            refused.add(name)
+            plan.gaps[subject.dataset, subject.model_name, batch.method.name] = str(error)
+            continue
         made[name] = explainer
     return made
+
+
+def _name(batch: Batch) -> tuple[int, str, int]:
+    return (batch.subject, batch.method.name, batch.seed)
 
 
 def open_store(folder: str | Path | None = None) -> Store:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import hashlib
 import importlib
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from mage.experiments.work import Subject, fingerprint_of
+from mage._fingerprint import model_fingerprint, update
+from mage.experiments.work import Subject
 
 if TYPE_CHECKING:
     from mage.datasets import GraphDataset
@@ -37,6 +39,7 @@ class Source:
         self.checkpoints = checkpoints
         self.models = models
         self._datasets: dict[str, GraphDataset] = {}
+        self._fingerprints: dict[str, str] = {}
 
     def dataset(self, name: str) -> GraphDataset:
         """A dataset, loaded once."""
@@ -75,8 +78,19 @@ class Source:
             network,
             {position: found[0] if found.task == "node" else found[position] for position in chosen},
             {position: found.settings(position) for position in chosen},
-            fingerprint_of(network),
+            model_fingerprint(network),
+            self._dataset_fingerprint(dataset),
+            found.origin,
         )
+
+    def _dataset_fingerprint(self, name: str) -> str:
+        if name not in self._fingerprints:
+            columns = self.dataset(name).columns
+            digest = hashlib.sha256()
+            for value in (columns.node_start, columns.edge_index, *columns.nodes.values(), *columns.graphs.values()):
+                update(digest, value)
+            self._fingerprints[name] = digest.hexdigest()
+        return self._fingerprints[name]
 
 
 def _imported(argument: str, name: str) -> Any:

@@ -92,7 +92,8 @@ class Experiment:
         if not columns:
             raise ValueError(f"datasets, models: {self.name} has no column for both")
         kept = tuple(method for method in self.methods if methods is None or method.name in methods)
-        return replace(self, columns=columns, methods=kept, seeds=tuple(seeds) if seeds is not None else self.seeds)
+        chosen = self.seeds if seeds is None else tuple(dict.fromkeys(seeds))
+        return replace(self, columns=columns, methods=kept, seeds=chosen)
 
 
 def _known(argument: str, given: Sequence[str] | None, known: set[str]) -> None:
@@ -145,6 +146,11 @@ def _parsed(name: str, content: dict[str, Any]) -> Experiment:
         wrong = [metric for metric in metrics if metric not in METRICS]
         if wrong or not metrics:
             raise ValueError(f"metrics: {wrong or metrics} of {name}: choose of {', '.join(METRICS)}")
+        for key in ("datasets", "models"):
+            if not isinstance(group.get(key), list) or set(group) - {"datasets", "models", "metrics"}:
+                raise ValueError(
+                    f"columns: each group of {name} has lists datasets, models and metrics, got {sorted(group)}"
+                )
         columns += [Column(dataset, model, metrics) for dataset in group["datasets"] for model in group["models"]]
     methods = []
     for method, settings in content["methods"].items():
@@ -156,7 +162,15 @@ def _parsed(name: str, content: dict[str, Any]) -> Experiment:
         name,
         content["title"],
         tuple(content.get("tables", ())),
-        tuple(columns),
+        _merged(columns),
         tuple(methods),
-        tuple(content.get("seeds", (0,))),
+        tuple(dict.fromkeys(content.get("seeds", (0,)))),
     )
+
+
+def _merged(columns: list[Column]) -> tuple[Column, ...]:
+    """One column for each dataset and model, with the metrics of all groups that name it."""
+    metrics: dict[tuple[str, str], dict[str, None]] = {}
+    for column in columns:
+        metrics.setdefault((column.dataset, column.model), {}).update(dict.fromkeys(column.metrics))
+    return tuple(Column(dataset, model, tuple(names)) for (dataset, model), names in metrics.items())

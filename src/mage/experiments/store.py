@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -101,7 +102,7 @@ class Store:
 
         with duckdb.connect() as connection:
             if any(self.parts.glob("*.parquet")):
-                pattern = str(self.parts / "*.parquet").replace("'", "''")
+                pattern = _quoted(self.parts) + "/*.parquet"
                 connection.execute(f"CREATE VIEW records AS SELECT * FROM read_parquet('{pattern}')")  # noqa: S608
             cursor = connection.execute(sql)
             names = [column[0] for column in cursor.description or ()]
@@ -147,4 +148,9 @@ def _arrow_type(kind: str) -> Any:
 
 
 def _list(paths: Iterator[Path]) -> str:
-    return "[" + ", ".join("'" + str(path).replace("'", "''") + "'" for path in paths) + "]"
+    return "[" + ", ".join(f"'{_quoted(path)}'" for path in paths) + "]"
+
+
+def _quoted(path: Path) -> str:
+    """A path inside an SQL string, none of whose characters stands for others."""
+    return re.sub(r"([\[*?])", r"[\1]", path.as_posix()).replace("'", "''")

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from functools import cache
 from importlib import resources
 
+import numpy as np
 from rich.table import Table as RichTable
 
 from mage.experiments.run import Plan
@@ -44,8 +45,9 @@ class Cell:
         ours: Our mean, its error and what it rests on; None where there is nothing.
         paper: The paper's figure, if it has one.
         gap: Why there is nothing, where the method did not run.
-        graphs: Number of finished graphs.
-        expected: Number of graphs in the experiment.
+        graphs: Number of explained graphs, times seeds.
+        expected: Number of graphs in the experiment, times seeds.
+        failed: Number of graphs that the method refused, times seeds; ``gap`` says why.
     """
 
     column: Column
@@ -56,6 +58,7 @@ class Cell:
     gap: str
     graphs: int
     expected: int
+    failed: int = 0
 
     @property
     def difference(self) -> float | None:
@@ -100,9 +103,12 @@ def _cell(
 ) -> Cell:
     errors = sorted({record["error"] for record in records if record["error"]})
     usable = [record for record in records if not record["error"]]
-    values = [record[metric] if record[metric] is not None else math.nan for record in usable]
-    if not usable:
-        gap = gap or "; ".join(errors) or "not run yet"
+    gap = gap or "; ".join(errors) or ("" if usable else "not run yet")
+    # Seeds of one graph are no independent witnesses: the error is over graphs, of their means over seeds.
+    by_graph: dict[int, list[float]] = {}
+    for record in usable:
+        by_graph.setdefault(record["graph"], []).append(record[metric] if record[metric] is not None else math.nan)
+    values = [float(np.mean(own)) for own in by_graph.values()]
     figures = paper_figures()
     # The experiment's own tables first; others of the paper may know a method that these do not have.
     tables = [*plan.experiment.tables, *sorted({key[0] for key in figures} - set(plan.experiment.tables))]
@@ -115,8 +121,9 @@ def _cell(
         summarise(values) if usable else None,
         known[0] if known else None,
         gap,
-        len(records),
+        len(usable),
         expected,
+        len(records) - len(usable),
     )
 
 
@@ -145,6 +152,7 @@ def rows(made: Sequence[Cell], show: Callable[[str, float | None], str] = shown)
                 "paper": "" if cell.paper is None else show(cell.metric, cell.paper),
                 "difference": "" if cell.difference is None else f"{cell.difference:+.3f}",
                 "graphs": f"{cell.graphs}/{cell.expected}",
+                "failed": str(cell.failed) if cell.failed else "",
                 "undefined": "" if ours is None or not ours.undefined else str(ours.undefined),
                 "gap": cell.gap,
             }
@@ -165,14 +173,17 @@ def rich_tables(made: Sequence[Cell]) -> list[RichTable]:
         for method in dict.fromkeys(cell.method.name for cell in own):
             line = [cell for cell in own if cell.method.name == method]
             title = line[0].method.title or method
-            if line[0].gap:
+            if line[0].ours is None:
                 beside = " ".join(
                     f"{_HEADINGS[c.metric]} {shown(c.metric, c.paper)}" for c in line if c.paper is not None
                 )
                 reason = line[0].gap + (f" (paper: {beside})" if beside else "")
                 table.add_row(title, f"[dim]{_escaped(reason)}[/dim]", *[""] * len(line))
                 continue
-            table.add_row(title, *(_text(cell) for cell in line), f"{line[0].graphs}/{line[0].expected}")
+            count = f"{line[0].graphs}/{line[0].expected}"
+            if line[0].failed:
+                count += f", {line[0].failed} failed: {_escaped(line[0].gap)}"
+            table.add_row(title, *(_text(cell) for cell in line), count)
         tables.append(table)
     return tables
 
@@ -236,15 +247,13 @@ def _piped(text: str) -> str:
     return text.replace("|", "\\|").replace("\n", " ")
 
 
+_LATEX = {"\\": r"\textbackslash{}", "±": r"$\pm$", "–": "--", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}"}
+_LATEX |= {character: "\\" + character for character in "&%_#${}"} | {
+    "\n": " ",
+    "↑": r"$\uparrow$",
+    "↓": r"$\downarrow$",
+}
+
+
 def _latex(text: str) -> str:
-    for raw, safe in (
-        ("\\", r"\textbackslash{}"),
-        ("&", r"\&"),
-        ("%", r"\%"),
-        ("_", r"\_"),
-        ("#", r"\#"),
-        ("±", r"$\pm$"),
-        ("–", "--"),
-    ):
-        text = text.replace(raw, safe)
-    return text
+    return "".join(_LATEX.get(character, character) for character in text)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import hashlib
+import inspect
 import json
 import math
 import time
@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from mage._fingerprint import graph_fingerprint
 from mage._version import __version__
 from mage.experiments.spec import Method
 from mage.experiments.store import Record, key_of
@@ -32,6 +33,8 @@ class Subject:
         graphs: Graphs by their position in the dataset.
         settings: Settings of each graph: masking, output, M, m, connectivity.
         fingerprint: What tells this model with its weights from others.
+        dataset_fingerprint: What tells the whole dataset from others; explainers that learn see more than the graphs.
+        origin: Where the graphs are from.
     """
 
     dataset: str
@@ -40,6 +43,8 @@ class Subject:
     graphs: dict[int, Any]
     settings: dict[int, dict[str, Any]]
     fingerprint: str
+    dataset_fingerprint: str = ""
+    origin: str = ""
 
 
 @dataclass(frozen=True)
@@ -63,36 +68,24 @@ class Batch:
     key: str = field(compare=False)
 
 
-def fingerprint_of(model: Any) -> str:
-    """What tells a model and its weights from others."""
-    digest = hashlib.sha256(f"{type(model).__module__}.{type(model).__qualname__}".encode())
-    digest.update(repr(model).encode())
-    for name, value in model.state_dict().items():
-        digest.update(name.encode() + value.detach().cpu().numpy().tobytes())
-    return digest.hexdigest()
-
-
-def _graph_fingerprint(data: Any, settings: dict[str, Any]) -> str:
-    digest = hashlib.sha256(json.dumps(settings, sort_keys=True, default=str).encode())
-    for name in ("x", "edge_index", "edge_attr", "y", "node_motif"):
-        value = data.get(name)
-        if value is not None:
-            digest.update(name.encode() + value.numpy().tobytes())
-    return digest.hexdigest()[:16]
-
-
 def batch_key(subject: Subject, method: Method, seed: int, positions: Sequence[int], metrics: Sequence[str]) -> str:
     """The name of a part: all that determines its records goes into it."""
     return key_of(
         {
             "dataset": subject.dataset,
-            "model": subject.fingerprint,
+            "whole": subject.dataset_fingerprint,
+            # Records carry the model's name, so two names for the same weights are two parts.
+            "model": [subject.model_name, subject.fingerprint],
             "explainer": method.explainer,
             "parameters": method.parameters_on(subject.dataset),
             "method": method.name,
             "seed": seed,
             "graphs": [
-                [position, _graph_fingerprint(subject.graphs[position], subject.settings[position])]
+                [
+                    position,
+                    graph_fingerprint(subject.graphs[position]),
+                    repr(sorted(subject.settings[position].items())),
+                ]
                 for position in positions
             ],
             # Times and queries are always there; which of the others are computed decides about the part.
@@ -126,6 +119,8 @@ def _run_graph(subject: Subject, explainer: Any, batch: Batch, position: int) ->
     seed = int(np.random.SeedSequence([batch.seed, position]).generate_state(1)[0])
     started = time.perf_counter()
     try:
+        if "node" in settings and "node" not in inspect.signature(explainer.explain).parameters:
+            raise UnsupportedError("explains graphs, not nodes")
         explanation = explainer.explain(subject.model, data, seed=seed, **settings)
     except UnsupportedError as error:
         return record | {"error": str(error)}
@@ -147,15 +142,23 @@ def measure(
         "queries": float(explanation.num_queries),
         "sparsity": functions.sparsity(nodes, int(data.num_nodes)),
     }
-    truth = data.get("node_motif")
+    truth, edge_truth = _truth(data, settings.get("node"))
     if truth is not None and bool((truth >= 0).any()):
-        record["f1"] = functions.node_f1(nodes, (truth >= 0).numpy())
-        record["ami"] = functions.ami(explanation.motifs.labels, truth.numpy())
-        edge_truth = data.get("edge_motif")
+        record["f1"] = functions.node_f1(nodes, truth >= 0)
+        record["ami"] = functions.ami(explanation.motifs.labels, truth)
         record["auc"] = math.nan if edge_truth is None else _edge_auc(explanation, data, edge_truth)
     if _FIDELITY & set(metrics):
         record |= _fidelities(model, data, settings, explanation, metrics, seed)
     return record
+
+
+def _truth(data: Any, node: int | None) -> tuple[Any, Any]:
+    """Numbers of the ground-truth motifs of nodes and edges; of a node that is explained, its own motif only."""
+    found = [None if data.get(name) is None else data[name].cpu().numpy() for name in ("node_motif", "edge_motif")]
+    if node is None or found[0] is None:
+        return found[0], found[1]
+    own = found[0][node]
+    return tuple(None if part is None else np.where((part == own) & (own >= 0), 0, -1) for part in found)  # type: ignore[return-value]
 
 
 def _edge_auc(explanation: Any, data: Any, edge_truth: Any) -> float:
@@ -164,7 +167,7 @@ def _edge_auc(explanation: Any, data: Any, edge_truth: Any) -> float:
 
     loops = (data.edge_index[0] == data.edge_index[1]).numpy()
     scores = explanation.edge_scores
-    return edge_auc(scores[~loops], (edge_truth >= 0).numpy()[~loops])
+    return edge_auc(scores[~loops], (edge_truth >= 0)[~loops])
 
 
 def _fidelities(
@@ -175,9 +178,15 @@ def _fidelities(
 
     # The paper measures fidelity of the class probability, whatever is explained; queries of metrics are not counted.
     game = ModelGame(
-        model, data, target=explanation.target, output="probability", masking=settings.get("masking", "remove")
+        model,
+        data,
+        target=explanation.target,
+        output="probability",
+        masking=settings.get("masking", "remove"),
+        node=settings.get("node"),
     )
-    nodes = explanation.motifs.nodes
+    chosen = set(explanation.motifs.nodes)
+    nodes = [player for player, members in enumerate(game.player_nodes) if set(members.tolist()) <= chosen]
     plain = fidelity(game, nodes)
     record: Record = {"fid": plain.value, "fid_plus": plain.plus, "fid_minus": plain.minus}
     for name, alpha in _ALPHAS.items():

@@ -9,8 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
+from mage._fingerprint import graph_fingerprint, model_fingerprint, update
 from mage._progress import progress_bar
 from mage.explanation import Explanation
 from mage.indices import interactions
@@ -230,17 +229,8 @@ def explain_many(
 
 def fingerprint(model: Any, data: Any, options: dict[str, Any]) -> str:
     """What determines an explanation, in a few bytes: the network, its weights, the graph, the options."""
-    digest = hashlib.sha256()
-    parts = [type(model).__module__, type(model).__qualname__, repr(model), *model.state_dict().items()]
-    for part in [*parts, *sorted(data.to_dict().items(), key=lambda item: item[0]), *sorted(options.items())]:
-        key, given = part if isinstance(part, tuple) else ("", part)
-        digest.update(str(key).encode())
-        value = given.detach().cpu().numpy() if hasattr(given, "detach") else given
-        if isinstance(value, np.ndarray):
-            digest.update(f"{value.dtype}{value.shape}".encode())
-            digest.update(np.ascontiguousarray(value).tobytes())
-        elif hasattr(value, "__code__"):
-            digest.update(value.__code__.co_code + repr(value.__code__.co_consts).encode())
-        else:
-            digest.update(repr(value).encode())
+    digest = hashlib.sha256((model_fingerprint(model) + graph_fingerprint(data)).encode())
+    for name, value in sorted(options.items()):
+        digest.update(name.encode())
+        update(digest, value)
     return digest.hexdigest()

@@ -61,8 +61,9 @@ class MAGE(Explainer):
         output: str = "logit",
         connected: bool = True,
         seed: int = 0,
+        node: int | None = None,
     ) -> Explanation:
-        """Explain one graph; see :class:`Explainer`."""
+        """Explain one graph, or one node of it; see :class:`Explainer`."""
         return explain(
             model,
             data,
@@ -72,6 +73,7 @@ class MAGE(Explainer):
             target,
             output,
             masking,
+            node=node,
             index=self.index,
             order=self.order,
             method=self.method,

@@ -62,7 +62,7 @@ def save_checkpoint(path: str | Path, model: GraphNetwork, about: Mapping[str, A
         Both paths. The weights come last, so that a checkpoint whose weights are there is whole.
     """
     safetensors = require("safetensors.torch", "pyg")
-    weights = Path(path).with_suffix(".safetensors")
+    weights = _weights_path(path)
     text = weights.with_suffix(".json")
     weights.parent.mkdir(parents=True, exist_ok=True)
     tensors = {name: value.detach().cpu().contiguous() for name, value in model.state_dict().items()}
@@ -76,7 +76,7 @@ def save_checkpoint(path: str | Path, model: GraphNetwork, about: Mapping[str, A
 def load_checkpoint(path: str | Path) -> Checkpoint:
     """A network from a checkpoint that :func:`save_checkpoint` wrote, in evaluation mode."""
     safetensors = require("safetensors.torch", "pyg")
-    weights = Path(path).with_suffix(".safetensors")
+    weights = _weights_path(path)
     text = weights.with_suffix(".json")
     for file in (weights, text):
         if not file.is_file():
@@ -90,3 +90,11 @@ def load_checkpoint(path: str | Path) -> Checkpoint:
     except Exception as error:  # a damaged file can raise anything
         raise CheckpointError(f"path: {weights} is not a checkpoint of this library: {error}") from error
     return Checkpoint(model.eval(), about)
+
+
+def _weights_path(path: str | Path) -> Path:
+    """The file of the weights: the name given, with a suffix unless it has one of the two; names may have dots."""
+    given = Path(path)
+    if given.suffix in {".safetensors", ".json"}:
+        return given.with_suffix(".safetensors")
+    return given.with_name(given.name + ".safetensors")

@@ -13,7 +13,7 @@ from time import perf_counter
 from typing import Any
 
 from mage import datasets
-from mage.models.checkpoints import describe, save_checkpoint
+from mage.models.checkpoints import describe, load_checkpoint, save_checkpoint
 from mage.models.recipes import TrainingPlan, architecture, plan
 from mage.models.training import train
 
@@ -57,8 +57,11 @@ def table_tasks(seed: int = 0, chosen: Iterable[str] | None = None) -> list[Task
     return sorted(tasks, key=lambda task: slow.get(task.dataset, 9))
 
 
-def known(task: Task, folder: Path) -> dict[str, Any] | None:
-    """What an earlier run wrote of the same training, or None."""
+def known(task: Task, folder: Path, root: str | Path | None = None) -> dict[str, Any] | None:
+    """What an earlier run wrote of the same training, or None.
+
+    A network that was trained on generated graphs does not count where the published files are here now.
+    """
     path = task.path(folder)
     if not path.is_file():
         return None
@@ -67,7 +70,11 @@ def known(task: Task, folder: Path) -> dict[str, Any] | None:
         network = about["architecture"]
         expected = architecture(task.dataset, task.kind, network["num_features"], network["num_classes"])
         same = about["seed"] == task.seed and about["plan"] == task.settings.to_dict()
-        return about if same and expected.items() <= network.items() else None
+        load_checkpoint(path)  # a file that is not whole is no result
+        entry = datasets.card(task.dataset)
+        published = entry.source is not None and not datasets.where(task.dataset, root).startswith("not here")
+        stale = published and str(about["dataset_origin"]).startswith("generated")
+        return about if same and not stale and expected.items() <= network.items() else None
     except (OSError, ValueError, KeyError, TypeError):
         return None
 
@@ -105,7 +112,7 @@ def run_table(
     found: dict[tuple[str, str], dict[str, Any]] = {}
     waiting = []
     for task in tasks:
-        about = known(task, folder)
+        about = known(task, folder, root)
         if about is None:
             waiting.append(task)
             continue

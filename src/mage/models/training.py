@@ -69,6 +69,9 @@ def train(
     settings = settings or plan(dataset.name, kind)
     network = architecture(dataset.name, kind, dataset.num_node_features, dataset.num_classes)
     learning = dataset.split.train[: settings.max_graphs]
+    for part, positions in zip(("train", "validation"), (learning, dataset.split.validation), strict=True):
+        if not len(positions):
+            raise ValueError(f"dataset: its {part} part is empty; give GraphDataset.from_graphs a split of its own")
     with torch.random.fork_rng(devices=[]), _one_thread():
         torch.manual_seed(seed)
         model = make_network(network)
@@ -164,18 +167,35 @@ def _inputs(model: torch.nn.Module, dataset: GraphDataset, positions: NDArray[np
 def _logits(model: torch.nn.Module, dataset: GraphDataset, positions: NDArray[np.int64]) -> torch.Tensor:
     if dataset.task == "node":
         data = dataset[0]
-        every: torch.Tensor = model(data.x, data.edge_index)
-        return every[positions]
+        every = model(data.x, data.edge_index) if isinstance(model, GraphNetwork) else _called(model, data, 1)
+        return every.cpu()[positions]
     parts = []
     for start in range(0, len(positions), _EVALUATION_BATCH):
-        x, edges, owner, _ = _inputs(model, dataset, positions[start : start + _EVALUATION_BATCH])
-        parts.append(model(x, edges, owner))
+        some = positions[start : start + _EVALUATION_BATCH]
+        if isinstance(model, GraphNetwork) and next(model.parameters()).device.type == "cpu":
+            x, edges, owner, _ = _inputs(model, dataset, some)
+            parts.append(model(x, edges, owner))
+        else:
+            parts.append(_called(model, dataset.batch(some), len(some)).cpu())
     return torch.cat(parts) if parts else torch.zeros(0, dataset.num_classes)
+
+
+def _called(model: Any, data: Any, count: int) -> torch.Tensor:
+    """Any model's output on a union of graphs, called as its signature wants and where its weights are."""
+    from mage.games.forward import Forward
+
+    parameters = getattr(model, "parameters", lambda: iter(()))()
+    device = next((parameter.device for parameter in parameters), torch.device("cpu"))
+    forward = Forward(model, set(data.keys()) - {"edge_index", "batch", "ptr"})
+    if forward.takes_batch or count == 1:
+        out = forward(data.to(device), count)
+        return out.reshape(-1, out.shape[-1])
+    return torch.cat([forward(graph.to(device), 1).reshape(1, -1) for graph in data.to_data_list()])
 
 
 def _evaluate(model: torch.nn.Module, dataset: GraphDataset, positions: NDArray[np.int64]) -> tuple[float, float]:
     logits = _logits(model, dataset, positions)
-    y = torch.from_numpy(dataset.columns.labels[positions]).long()
+    y = torch.from_numpy(dataset.labels[positions]).long()
     return float((logits.argmax(dim=1) == y).double().mean()), float(torch.nn.functional.cross_entropy(logits, y))
 
 
@@ -194,7 +214,7 @@ def predictions(
 def accuracy(model: torch.nn.Module, dataset: GraphDataset, positions: Sequence[int] | NDArray[np.int64]) -> float:
     """Share of graphs, or of nodes, that the model puts into their class."""
     positions = np.asarray(positions, dtype=np.int64)
-    return float(np.mean(predictions(model, dataset, positions) == dataset.columns.labels[positions]))
+    return float(np.mean(predictions(model, dataset, positions) == dataset.labels[positions]))
 
 
 @contextmanager

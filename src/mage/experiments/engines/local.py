@@ -52,36 +52,59 @@ class LocalEngine(Engine[Job]):
 
     def _run(self, path: Path, jobs: Iterator[Job]) -> Iterator[tuple[Job, Any]]:
         again: list[tuple[Job, int]] = []
-        finished = False
-        while again or not finished:
+        left = True
+        while again or left:
             running: dict[Future[Any], tuple[Job, int]] = {}
             pool = ProcessPoolExecutor(self.workers, _context(), _start_worker, (str(path), os.getpid()))
             try:
-                while True:
-                    while len(running) < self.workers * _AHEAD:
-                        if again:
-                            job, deaths = again.pop()
-                        elif (fetched := next(jobs, None)) is not None:
-                            job, deaths = fetched, 0
-                        else:
-                            finished = True
-                            break
-                        running[pool.submit(_work, job)] = (job, deaths)
+                while left or again or running:
+                    left = self._fill(pool, running, again, jobs, left)
                     if not running:
                         break
                     for future in wait(running, return_when=FIRST_COMPLETED).done:
+                        # Out of `running` only when its result is there, so that a broken pool loses nothing.
                         result = future.result()
-                        yield running.pop(future)[0], result
+                        job, _ = running.pop(future)
+                        yield job, result
             except BrokenProcessPool:
+                ended = {future: entry for future, entry in running.items() if _has_result(future)}
+                for future, (job, _) in ended.items():
+                    yield job, future.result()
                 # Nobody knows whose fault it was; all that were under way have one more death to their name.
-                again = [(job, deaths + 1) for job, deaths in running.values()]
-                worst = max(again, key=lambda entry: entry[1])
-                if worst[1] >= _ATTEMPTS:
-                    raise EngineError(
-                        f"workers died {_ATTEMPTS} times on {worst[0]}; is there enough memory?"
-                    ) from None
+                died = [(job, deaths + 1) for future, (job, deaths) in running.items() if future not in ended]
+                for job, deaths in died:
+                    if deaths >= _ATTEMPTS:
+                        raise EngineError(f"workers died {_ATTEMPTS} times on {job}; is there enough memory?") from None
+                again += died
             finally:
                 pool.shutdown(wait=True, cancel_futures=True)
+
+    def _fill(
+        self,
+        pool: ProcessPoolExecutor,
+        running: dict[Future[Any], tuple[Job, int]],
+        again: list[tuple[Job, int]],
+        jobs: Iterator[Job],
+        left: bool,
+    ) -> bool:
+        """Submit jobs while there is room; whether the source may have more."""
+        while len(running) < self.workers * _AHEAD:
+            if again:
+                entry = again.pop()
+            elif left and (fetched := next(jobs, None)) is not None:
+                entry = (fetched, 0)
+            else:
+                return False
+            try:
+                running[pool.submit(_work, entry[0])] = entry
+            except BrokenProcessPool:
+                again.append(entry)  # it was not its fault, and it must not get lost
+                raise
+        return left
+
+
+def _has_result(future: Future[Any]) -> bool:
+    return future.done() and not future.cancelled() and future.exception() is None
 
 
 def _context() -> Any:

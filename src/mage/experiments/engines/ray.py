@@ -64,10 +64,10 @@ class RayEngine(Engine[Job]):
                 job = running.pop(reference)
                 try:
                     result = ray.get(reference)
-                except ray.exceptions.WorkerCrashedError as error:
-                    raise EngineError(f"workers died {_RETRIES + 1} times on {job}; is there enough memory?") from error
                 except ray.exceptions.RayTaskError as error:
                     raise error.cause from error
+                except ray.exceptions.RayError as error:  # a worker, a node or an object died, again and again
+                    raise EngineError(f"Ray gave up on {job} after {_RETRIES} retries: {error}") from error
                 yield job, result
 
 

@@ -66,14 +66,14 @@ _PLANS: dict[str, TrainingPlan] = {
     "mutagenic": TrainingPlan(epochs=80, learning_rate=2e-3),
     "benzene": TrainingPlan(epochs=40, learning_rate=3e-3),
     "mnist75sp": TrainingPlan(epochs=12, learning_rate=5e-3),
-    "graph_sst2": TrainingPlan(epochs=4, batch_size=128, learning_rate=1e-3),
+    "graph_sst2": TrainingPlan(epochs=3, batch_size=128, learning_rate=1e-3),
     "twitter": TrainingPlan(epochs=8, batch_size=64, learning_rate=1e-3),
     "ba_shapes": TrainingPlan(epochs=1000, batch_size=1, learning_rate=1e-2, patience=1000),
 }
 _CHANGES: dict[tuple[str, str], dict[str, Any]] = {
     ("ba_house_grid", "gcn"): {"epochs": 80, "learning_rate": 1e-2},
     ("mnist75sp", "gcn"): {"epochs": 25, "learning_rate": 1e-2},
-    ("mnist75sp", "gat"): {"epochs": 8},
+    ("mnist75sp", "gat"): {"epochs": 11},
     ("twitter", "gin"): {"batch_size": 256},
     ("spmotif", "gin"): {"epochs": 100, "learning_rate": 1e-2},
     ("spmotif", "gat"): {"epochs": 25},

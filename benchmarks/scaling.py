@@ -49,7 +49,8 @@ def main() -> None:
         expected = found
         print(
             f"{len(records)} graphs of {arguments.dataset}, {arguments.model}, {arguments.engine}, "
-            f"{workers} worker(s): {wall:.1f} s, explaining {work:.1f} s of process time; overhead {1 - work / workers / wall:.1%}; "
+            f"{workers} worker(s): {wall:.1f} s, explaining {work:.1f} s of process time; "
+            f"overhead {1 - work / workers / wall:.1%}; "
             f"the same motifs: {'yes' if same else 'NO'}",
             flush=True,
         )

@@ -1,6 +1,6 @@
 """One worker against two, and what store and engine cost: ``python benchmarks/scaling.py [--engine ray]``.
 
-Explains graphs of SPMotif (up to 99 nodes) with the zoo's GCN and 200 orderings. Overhead is what a run takes beyond
+Explains graphs of BA-HouseAndGrid (34 nodes) with the zoo's GIN and 800 orderings. Overhead is what a run takes beyond
 the time spent explaining: the start of the worker processes, shipping, metrics, the store, idle workers at the end.
 """
 
@@ -27,8 +27,9 @@ def seconds_of(plan, engine) -> tuple[float, float, list]:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--graphs", type=int, default=60)
-    parser.add_argument("--dataset", default="spmotif")
-    parser.add_argument("--model", default="gcn")
+    parser.add_argument("--permutations", type=int, default=800)
+    parser.add_argument("--dataset", default="ba_house_and_grid")
+    parser.add_argument("--model", default="gin")
     parser.add_argument("--engine", default="local", choices=("local", "ray"))
     arguments = parser.parse_args()
     experiment = Experiment(
@@ -36,7 +37,7 @@ def main() -> None:
         "Scaling",
         (),
         (Column(arguments.dataset, arguments.model, ("ami",)),),
-        (Method("mage", "mage"),),
+        (Method("mage", "mage", {"permutations": arguments.permutations}),),
     )
     plan = make_plan(experiment, Source(), arguments.graphs)
     expected = None

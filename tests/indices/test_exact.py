@@ -182,7 +182,7 @@ def test_auto_says_what_it_took(caplog):
         ({"order": 0}, "order"),
         ({"order": 1.5}, "order"),
         ({"index": "myerson", "order": 2}, "myerson-taylor"),
-        ({"method": "magic"}, "auto, exact, permutation"),
+        ({"method": "magic"}, "auto, exact, exact-local, permutation"),
         ({"budget": 0}, "budget"),
         ({"permutations": -3}, "permutations"),
         ({"orderings": [[0, 1, 1]]}, "every player once"),

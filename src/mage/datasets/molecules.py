@@ -12,6 +12,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
+from mage.datasets._ragged import pointers
 from mage.datasets._sources import Source, SourceFile, read_bytes, read_text
 from mage.datasets._truth import motif_numbers
 from mage.datasets._unpickle import DamagedFileError, read_object_array
@@ -60,8 +61,8 @@ def mutagenic(files: dict[str, Path]) -> Columns:
     kept = (labels != _MUTAGEN) | has_truth
     first = np.searchsorted(owner, np.arange(len(labels) + 1))
     keep_edge, keep_node = kept[edge_owner], kept[owner]
-    node_start = _starts(np.diff(first)[kept])
-    edge_start = _starts(np.bincount(edge_owner, minlength=len(labels))[kept])
+    node_start = pointers(np.diff(first)[kept])
+    edge_start = pointers(np.bincount(edge_owner, minlength=len(labels))[kept])
     edge_index = (ends - first[edge_owner])[:, keep_edge]
     inside = (truth & (labels[edge_owner] == _MUTAGEN))[keep_edge]
     node_motif, edge_motif = motif_numbers(node_start, edge_start, edge_index, inside)
@@ -131,8 +132,8 @@ def attribution_task(files: dict[str, Path]) -> Columns:
     smiles = tuple(row["smiles"] for row in csv.DictReader(io.StringIO(read_text(smiles_file))))
     if not len(molecules) == len(reasons) == len(labels) == len(smiles):
         raise DamagedFileError(f"{files['x_true.npz'].parent}: its files do not have the same number of molecules")
-    node_start = _starts([len(molecule["nodes"]) for molecule in molecules])
-    edge_start = _starts([len(molecule["senders"]) for molecule in molecules])
+    node_start = pointers(np.array([len(molecule["nodes"]) for molecule in molecules]))
+    edge_start = pointers(np.array([len(molecule["senders"]) for molecule in molecules]))
     edge_index = np.stack(
         [np.concatenate([molecule[end] for molecule in molecules]) for end in ("senders", "receivers")]
     )
@@ -172,10 +173,6 @@ def _within_one_column(
 ) -> NDArray[np.bool_]:
     chosen = columns > 0
     return np.asarray((chosen[senders] & chosen[receivers]).any(axis=1))
-
-
-def _starts(counts: Any) -> NDArray[np.int64]:
-    return np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
 
 
 def _split(values: NDArray[np.str_], start: NDArray[np.int64]) -> list[tuple[str, ...]]:

@@ -65,6 +65,8 @@ def benchmark(
             _listed(datasets), _listed(models), _listed(methods), chosen_seeds
         )
         machine = experiments.make_engine(engine, workers, address, gpus)
+        if not status:
+            machine.prepare()
         source = experiments.Source(root, checkpoints, trained)
         plan = experiments.make_plan(chosen, source, graphs, batch)
         results = experiments.open_store(store)

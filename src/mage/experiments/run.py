@@ -135,6 +135,7 @@ def run_plan(
     if not missing:
         return
     engine = engine or LocalEngine()
+    engine.prepare()
     shared = Shared(plan.subjects, _explainers(plan, missing, source or Source()))
     missing = [batch for batch in missing if _name(batch) in shared.explainers]
     held: dict[str, int] = {}

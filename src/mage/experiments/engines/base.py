@@ -30,6 +30,9 @@ class Payload:
 class Engine(ABC, Generic[Job]):
     """Runs jobs somewhere and hands back their results as they come."""
 
+    def prepare(self) -> None:
+        """Begin to start what takes a while, in the background, so that it is there when :meth:`run` is called."""
+
     @abstractmethod
     def run(self, payload: Payload, jobs: Iterable[Job]) -> Iterator[tuple[Job, Any]]:
         """Each job with its result, in any order; an exception in a job ends the run.

@@ -11,6 +11,7 @@ import time
 from collections.abc import Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
+from multiprocessing import forkserver
 from pathlib import Path
 from typing import Any
 
@@ -43,8 +44,14 @@ class LocalEngine(Engine[Job]):
     def __init__(self, workers: int | None = None) -> None:
         self.workers = checked_whole("workers", workers) if workers is not None else os.cpu_count() or 1
 
+    def prepare(self) -> None:
+        """Start the server that workers are forked from; importing PyTorch and PyG takes it seconds."""
+        if _context().get_start_method() == "forkserver":
+            forkserver.ensure_running()
+
     def run(self, payload: Payload, jobs: Iterable[Job]) -> Iterator[tuple[Job, Any]]:
         """Each job with its result, as it is done."""
+        self.prepare()
         with tempfile.TemporaryDirectory(prefix="mage-") as folder:
             path = Path(folder) / "payload"
             path.write_bytes(pickle.dumps(payload))

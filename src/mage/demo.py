@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 from mage.explainers import explain
@@ -25,7 +26,7 @@ def demo_explanation(seed: int = 0, tau: float = 0.5, max_nodes: int = 14) -> Ex
     from mage.models import demo_graph, load_demo_model
 
     data = demo_graph(seed)
-    return explain(
+    explanation = explain(
         load_demo_model(),
         data,
         num_motifs=2,
@@ -35,6 +36,7 @@ def demo_explanation(seed: int = 0, tau: float = 0.5, max_nodes: int = 14) -> Ex
         budget=300_000,  # enough for the exact index of these graphs
         names=list(data.names),
     )
+    return replace(explanation, extra={**explanation.extra, "class_names": ["house", "grid"]})
 
 
 def run(folder: Path, seed: int = 0) -> tuple[Explanation, list[Path]]:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-import html
+import math
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -15,6 +16,7 @@ from mage._files import atomic_path
 from mage._typing import Floats, Integers
 from mage.indices import Interactions
 from mage.indices import _storage as interactions_storage
+from mage.indices._subsets import ranks, subsets_of_size
 from mage.motifs import Motif, MotifSet
 
 if TYPE_CHECKING:
@@ -32,6 +34,9 @@ _MOTIF_SET = (
     "connected",
     "solver",
     "work",
+    "noise_floor",
+    "include",
+    "exclude",
 )
 _PLAIN = ("target", "task", "output", "masking", "level", "num_queries", "seconds")
 
@@ -52,7 +57,7 @@ class Explanation:
         task: ``"multiclass"``, ``"binary"`` or ``"regression"``.
         output: What of the target is explained: logit, probability or log-probability.
         masking: What absence of a node meant.
-        level: ``"graph"``, ``"node"`` or ``"edge"``.
+        level: ``"graph"``, ``"node"``, ``"edge"`` or ``"image"``.
         num_queries: Calls of the model this explanation caused.
         seconds: Wall-clock time it took.
         extra: Whatever else belongs to it, such as a SMILES string; plain JSON values.
@@ -123,13 +128,20 @@ class Explanation:
 
     def motif_error(self, motif: Motif) -> float:
         """A standard error of a motif's score: those of its interactions, taken as independent."""
-        chosen = [i for i, nodes in enumerate(self.players) if set(nodes) <= set(motif.nodes)]
-        total = 0.0
-        inside = set(chosen)
-        tau = self.motifs.tau
-        for players, value, error in self.interactions:
-            if set(players) <= inside:
-                total += ((tau if value > 0 else 1 - tau) * error) ** 2
+        inside = set(motif.nodes)
+        return self.group_error([i for i, nodes in enumerate(self.players) if inside.issuperset(nodes)])
+
+    def group_error(self, players: Iterable[int], tau: float | None = None) -> float:
+        """A standard error of the score of a group of players under τ (by default that of the motifs)."""
+        tau = self.motifs.tau if tau is None else tau
+        index = self.interactions
+        chosen = np.array(sorted(set(players)), dtype=np.int64)
+        total, offset = 0.0, 0
+        for size in index.sizes:
+            rows = offset + ranks(chosen[subsets_of_size(len(chosen), size)], index.num_players)
+            weights = np.where(index.values[rows] > 0, tau, 1 - tau)
+            total += float(np.sum((weights * index.std_error[rows]) ** 2))
+            offset += math.comb(index.num_players, size)
         return float(np.sqrt(total))
 
     def error_text(self, motif: Motif) -> str:
@@ -151,7 +163,7 @@ class Explanation:
     @property
     def headline(self) -> str:
         """The prediction in words."""
-        where = {"graph": "the graph", "node": "the node", "edge": "the link"}[self.level]
+        where = {"graph": "the graph", "node": "the node", "edge": "the link", "image": "the image"}[self.level]
         if self.target is None:
             return f"prediction {self.prediction[0]:.4g} for {where}"
         probabilities = self.probabilities
@@ -176,8 +188,9 @@ class Explanation:
         return lines
 
     def _repr_html_(self) -> str:
-        rows = "".join(f"<tr><td><pre>{html.escape(line)}</pre></td></tr>" for line in self._motif_lines())
-        return f"<b>{html.escape(self.headline)}</b><table>{rows or '<tr><td>no motif found</td></tr>'}</table>"
+        from mage.report.notebook import explanation_html
+
+        return explanation_html(self)
 
     def __rich__(self) -> Any:
         """A table for terminals."""
@@ -201,7 +214,13 @@ class Explanation:
         return plot_explanation(self, **options)
 
     def save_html(self, path: str | Path, title: str = "Why?", text: str = "") -> None:
-        """Write one self-contained page that opens anywhere, offline."""
+        """Write one self-contained interactive page that opens anywhere, offline; see :mod:`mage.report`.
+
+        Args:
+            path: File to write, whole or not at all.
+            title: Heading of the page.
+            text: A paragraph below it.
+        """
         from mage.report import explanation_page
 
         page = explanation_page(self, title, text)
@@ -263,6 +282,7 @@ class Explanation:
             if header.get("format") != FORMAT:
                 raise ValueError(f"format {header.get('format')!r} is not {FORMAT!r}")
             motifs = dict(header["motifs"])
+            motifs |= {name: tuple(motifs.get(name, ())) for name in ("include", "exclude")}
             motifs["motifs"] = tuple(
                 Motif(tuple(nodes), score, tuple(names)) for nodes, score, names in motifs["motifs"]
             )

@@ -165,6 +165,11 @@ class Interactions:
             lines.append(f"  {{{', '.join(self.names[p] for p in term.players)}}}: {term.value:+.4g}{error}")
         return "\n".join(lines)
 
+    def _repr_html_(self) -> str:
+        from mage.report.notebook import interactions_html
+
+        return interactions_html(self)
+
     # -- arithmetic: indices are linear in the game ---------------------------------------------------------------
 
     def __add__(self, other: Interactions) -> Interactions:

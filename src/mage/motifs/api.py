@@ -107,6 +107,9 @@ def find_motifs(
         connected=connected,
         solver=used,
         work=work,
+        noise_floor=noise_floor,
+        include=tuple(np.flatnonzero(problem.required).tolist()),
+        exclude=tuple(np.flatnonzero(problem.forbidden).tolist()),
     )
 
 

@@ -50,6 +50,9 @@ class MotifSet:
         connected: Whether motifs had to be connected.
         solver: What found it: ``"search"``, ``"milp"``, or both.
         work: Search and solver nodes it took.
+        noise_floor: Share of the largest interaction up to which interactions counted as zero.
+        include: Players that had to be in some motif.
+        exclude: Players that had to be in none.
     """
 
     motifs: tuple[Motif, ...]
@@ -63,6 +66,9 @@ class MotifSet:
     connected: bool
     solver: str
     work: int
+    noise_floor: float = 0.0
+    include: tuple[int, ...] = ()
+    exclude: tuple[int, ...] = ()
 
     @property
     def gap(self) -> float:

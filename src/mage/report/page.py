@@ -1,68 +1,98 @@
-"""One explanation as one HTML file: no script, no network, everything inlined."""
+"""One explanation as one interactive HTML file: everything inlined, nothing loaded."""
 
 from __future__ import annotations
 
 import html
-import tempfile
-from pathlib import Path
 from typing import TYPE_CHECKING
+
+from mage.report._content import content
+from mage.report._shell import asset, document
+from mage.report._tables import class_rows, motif_table
+from mage.report.drawing import drawable
+from mage.report.static import static_svg
 
 if TYPE_CHECKING:
     from mage.explanation import Explanation
 
-# Nothing may be loaded or run, whatever a name or a title contains.
-_POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:"
-_STYLE = """
-:root{color-scheme:light dark}
-body{font:16px/1.5 system-ui,sans-serif;max-width:70rem;margin:2rem auto;padding:0 1rem}
-figure{margin:0;background:#fff;border-radius:.5rem}
-svg{width:100%;height:auto}
-td,th{padding:.15rem 1rem .15rem 0;text-align:left;vertical-align:top}
-"""
-
 
 def explanation_page(explanation: Explanation, title: str = "Why?", text: str = "") -> str:
-    """The page of one explanation: prediction, graph with motifs, heat map, scores, and how they were found.
+    """The page of one explanation: the drawing with its motifs, scores, interactions, and settings to play with.
+
+    The graph is drawn as a molecule, a sentence or an image where the explanation says so (``extra["smiles"]``,
+    ``extra["words"]``, :func:`mage.report.attach_image`). The motifs for other τ, m and M are found now, by
+    :func:`mage.report.solution_grid`, and looked up by the page. Without scripts the page is a picture and a table.
 
     Args:
         explanation: What to show.
         title: Heading of the page.
         text: A paragraph below it.
     """
-    rows = "".join(_row(explanation, rank) for rank in range(len(explanation.motifs)))
-    motifs = explanation.motifs
-    facts = (
-        f"{explanation.how}; {explanation.num_queries:,} runs of the model; motifs {motifs.proof} "
-        f"for τ = {motifs.tau:g}, at most {motifs.num_motifs} motifs and {motifs.max_nodes} players."
-    )
-    return f"""<!doctype html>
-<html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width">
-<meta http-equiv="Content-Security-Policy" content="{_POLICY}">
-<title>{html.escape(title)}</title><style>{_STYLE}</style>
-<h1>{html.escape(title)}</h1>
-<p>{html.escape(text)}</p>
-<p><b>Prediction:</b> {html.escape(explanation.headline)}. Green speaks for it, red (hatched, dashed) against it.</p>
-<figure>{_drawing(explanation)}</figure>
-<h2>Motifs</h2>
-<table><tr><th></th><th>score</th><th>nodes</th></tr>{rows or "<tr><td>none found</td></tr>"}</table>
-<p>{html.escape(facts)}</p>
-</html>
+    explanation = drawable(explanation)
+    values = content(explanation)
+    lead = f'<p class="lead">{html.escape(text)}</p>' if text else ""
+    body = f"""<header>
+<div><h1>{html.escape(title)}</h1>{lead}</div>
+<section class="prediction card" aria-label="Prediction">{_prediction(explanation)}</section>
+</header>
+<noscript><div class="card static">{static_svg(explanation)}<div>{motif_table(explanation)}</div></div></noscript>
+<main class="needs-script">{_PANELS.format(players="players" if values["grouped"] else "nodes")}</main>
+<footer class="faint">{"".join(f"<p>{html.escape(line)}</p>" for line in facts(explanation))}</footer>"""
+    styles = [asset("common.css"), asset("explanation.css")]
+    return document(title, body, styles=styles, scripts=[asset("explanation.js")], data=values)
+
+
+def facts(explanation: Explanation) -> list[str]:
+    """How the explanation was found, in sentences."""
+    level = {"graph": "the graph", "node": "one node", "edge": "one link", "image": "the image"}[explanation.level]
+    masking = f", absent nodes: “{explanation.masking}”" if explanation.masking else ""
+    notes = explanation.extra.get("notes")
+    part = explanation.extra.get("part_of")
+    return [
+        f"Explains the {explanation.output} of {level}{masking}. {explanation.how[:1].upper()}{explanation.how[1:]}; "
+        f"{explanation.num_queries:,} runs of the model. Made with mage.",
+        *([f"Drawn are {explanation.num_nodes:,} of {part:,} nodes: those near the motifs."] if part else []),
+        *([str(note) for note in notes] if isinstance(notes, list) else []),
+    ]
+
+
+def _prediction(explanation: Explanation) -> str:
+    """What the model said and how sure it was."""
+    rows = class_rows(explanation)
+    if rows is None:
+        value = html.escape(f"{explanation.prediction.ravel()[0]:.4g}")
+        return f'<p class="soft">The model predicts</p><p class="answer">{value}</p>'
+    answer, rest = rows
+    return f'<p class="soft">The model says</p><p class="answer">{answer}</p>{rest}'
+
+
+# The script fills these; headings and their order are here so that the page can be read in the source.
+_PANELS = """
+<section class="card drawing" aria-labelledby="drawing-heading">
+<div class="heading"><h2 id="drawing-heading">Who made the model say so</h2>
+<div class="tools screen-only" id="tools"></div></div>
+<div id="stage"></div>
+<div id="readout" class="readout" role="status" aria-live="polite"></div>
+<div id="legend" class="legend"></div>
+</section>
+<div class="side">
+<section class="card" aria-labelledby="motifs-heading">
+<div class="heading"><h2 id="motifs-heading">Motifs and their scores</h2></div>
+<div id="bars"></div>
+<p id="proof" class="proof"></p>
+</section>
+<section class="card controls" aria-labelledby="controls-heading">
+<div class="heading"><h2 id="controls-heading">What if you asked for others?</h2></div>
+<div id="controls"></div>
+</section>
+</div>
+<div class="pairs-row">
+<section class="card map" id="map-card" aria-labelledby="map-heading">
+<div class="heading"><h2 id="map-heading">Who acts with whom</h2></div>
+<div id="map"></div>
+</section>
+<section class="card listing" aria-labelledby="table-heading">
+<div class="heading"><h2 id="table-heading">All {players}</h2></div>
+<div id="table"></div>
+</section>
+</div>
 """
-
-
-def _row(explanation: Explanation, rank: int) -> str:
-    motif = explanation.motifs[rank]
-    error = explanation.error_text(motif)
-    names = html.escape(", ".join(explanation.names[v] for v in motif.nodes))
-    side = "for" if motif.sign > 0 else "against"
-    return f"<tr><td>{side}</td><td>{motif.score:+.4g}{error}</td><td>{names}</td></tr>"
-
-
-def _drawing(explanation: Explanation) -> str:
-    from mage.plots import plot_explanation, save_figure
-
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "picture.svg"
-        save_figure(plot_explanation(explanation), path)
-        svg = path.read_text(encoding="utf-8")
-    return svg[svg.index("<svg") :]

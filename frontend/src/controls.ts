@@ -1,0 +1,77 @@
+// The three sliders. Every setting was solved when the page was made; moving a slider looks its solution up.
+
+import { html, set } from "./dom";
+import { number } from "./format";
+import type { Store } from "./store";
+
+const AXES = [
+  { id: "tau", symbol: "τ", label: "which side", low: "only against", high: "only for" },
+  { id: "count", symbol: "m", label: "most motifs", low: "", high: "" },
+  { id: "size", symbol: "M", label: "most nodes in all motifs", low: "", high: "" },
+] as const;
+
+export function controls(store: Store, container: HTMLElement): void {
+  const { grid } = store.content;
+  if (!grid.complete) {
+    container.append(
+      html("p", { class: "faint" }, "These motifs were not found by a search that could be repeated here for others."),
+    );
+    return;
+  }
+  const label = (text: string) => (store.content.grouped ? text.replace("nodes", "players") : text);
+  const values = [grid.taus, grid.counts, grid.sizes];
+  const sliders = AXES.map((axis, which) => {
+    const input = html("input", { type: "range", id: axis.id, min: 0, max: values[which].length - 1, step: 1 });
+    const output = html("output", { for: axis.id });
+    const ends = axis.low ? [html("p", { class: "ends" }, html("span", {}, axis.low), html("span", {}, axis.high))] : [];
+    container.append(
+      html(
+        "div",
+        { class: "slider" },
+        html("label", { for: axis.id }, html("i", { class: "symbol" }, axis.symbol), ` ${label(axis.label)}`),
+        output,
+        input,
+        ...ends,
+      ),
+    );
+    input.addEventListener("input", () => store.choose(which as 0 | 1 | 2, Number(input.value)));
+    return { input, output, values: values[which] };
+  });
+  const reset = html("button", { type: "button", class: "plain" }, "Back to what was asked");
+  reset.addEventListener("click", () => store.reset());
+  const solved = grid.cells.filter((cell) => cell >= 0);
+  const proven = solved.filter((cell) => store.content.solutions[cell].optimal).length;
+  const share = proven === solved.length ? "all of them proven optimal" : `${proven} of them proven optimal`;
+  const floor = grid.noiseFloor ? ` Interactions of up to ${Math.round(1000 * grid.noiseFloor) / 10} % of the largest count as zero.` : "";
+  container.append(
+    reset,
+    html("p", { class: "faint note" }, `${solved.length} settings were solved when this page was made, ${share}.${floor}`),
+  );
+
+  store.listenToSolution(() => {
+    sliders.forEach(({ input, output, values }, which) => {
+      const position = store.setting[which];
+      input.value = String(position);
+      output.textContent = String(values[position]);
+      set(input, { "aria-valuetext": values[position], disabled: values.length < 2 });
+    });
+    reset.disabled = store.atStart;
+  });
+}
+
+/** One sentence on how good the shown motifs are. */
+export function proof(store: Store, line: HTMLElement): void {
+  store.listenToSolution(() => {
+    const found = store.solution;
+    if (!found) {
+      line.textContent = "No motifs of this number and size hold all players that must be in one.";
+      return;
+    }
+    const objective = `Σ |score| = ${number(found.objective)}`;
+    const bound = found.bound === null ? "" : `, at most ${number(found.bound)} is possible`;
+    line.replaceChildren(
+      html("span", { class: found.optimal ? "seal proven" : "seal" }, found.optimal ? "✓ " : "≈ "),
+      found.optimal ? `${objective}: proven optimal for this setting.` : `${objective}: not proven optimal${bound}.`,
+    );
+  });
+}

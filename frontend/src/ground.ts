@@ -1,0 +1,48 @@
+// What motifs are drawn on. Each kind of drawing says where its nodes lie and how to point at them and mark them.
+
+export interface Point {
+  x: number;
+  y: number;
+}
+
+export interface Box extends Point {
+  width: number;
+  height: number;
+}
+
+export interface MotifShape {
+  /** Shapes of one motif, to be laid under the nodes (or over an image). */
+  parts: SVGElement[];
+  /** Where its badges go: one for each connected part. */
+  badges: Point[];
+}
+
+export interface Ground {
+  /** All that must be visible. */
+  box: Box;
+  places: Point[];
+  /** Drawn below the motifs, such as an image. */
+  below: SVGElement[];
+  /** Drawn above the motifs and below the nodes, such as bonds. */
+  above: SVGElement[];
+  /** The thing of one node that the reader points at; its class says how it looks. */
+  target(node: number): SVGElement;
+  /** Whether nodes can be dragged elsewhere. */
+  movable: boolean;
+  /** Draws edges as lines between places, kept up to date while nodes move. */
+  edges: boolean;
+  /** Where a node's name stands and how; null for none. */
+  label(node: number): { text: string; at: Point; inside: boolean } | null;
+  motif(nodes: number[], strength: number, side: "for" | "against"): MotifShape;
+  /** Size of a node, for rings and links. */
+  radius: number;
+  /** Largest number of pixels for one unit of the drawing, so that small drawings do not swell. */
+  scale: number;
+}
+
+export function boundingBox(points: Point[], margin: number): Box {
+  const xs = points.map((point) => point.x);
+  const ys = points.map((point) => point.y);
+  const [left, top] = [Math.min(...xs) - margin, Math.min(...ys) - margin];
+  return { x: left, y: top, width: Math.max(...xs) + margin - left, height: Math.max(...ys) + margin - top };
+}

@@ -1,0 +1,319 @@
+// The drawing: a ground with its motifs, nodes to point at, and lines to the partners of what is marked.
+
+import type { Content } from "./content";
+import { html, set, svg } from "./dom";
+import { motifName } from "./format";
+import type { Ground, Point } from "./ground";
+import { NOTHING, type Store } from "./store";
+import { View } from "./view";
+
+const PARTNERS = 5;
+
+export class Stage {
+  private readonly layers: Record<"below" | "motifs" | "edges" | "above" | "links" | "nodes" | "labels" | "badges", SVGGElement>;
+  private readonly root: SVGSVGElement;
+  private readonly view: View;
+  private nodes: SVGGElement[] = [];
+  private ground: Ground;
+  private current = 0;
+
+  constructor(
+    private readonly store: Store,
+    ground: Ground,
+    container: HTMLElement,
+  ) {
+    this.ground = ground;
+    const layer = (name: string) => svg("g", { class: `layer-${name}` });
+    this.layers = {
+      below: layer("below"),
+      motifs: layer("motifs"),
+      edges: layer("edges"),
+      above: layer("above"),
+      links: layer("links"),
+      nodes: layer("nodes"),
+      labels: layer("labels"),
+      badges: layer("badges"),
+    };
+    this.root = svg(
+      "svg",
+      {
+        class: `drawing-svg ${store.content.drawing.kind}`,
+        tabindex: 0,
+        role: "group",
+        "aria-label": "Drawing of the graph with its motifs; arrow keys move from node to node, Enter keeps a node marked.",
+      },
+      svg("defs", {}, hatch("hatch", 7, 2.2), hatch("hatch-bar", 5, 1.6)),
+      ...Object.values(this.layers),
+    );
+    container.append(this.root);
+    this.view = new View(this.root, container, ground);
+    this.view.onScale = () => this.scaleSigns();
+    this.listen();
+    this.draw();
+    store.listenToSolution(() => this.drawMotifs());
+    store.listenToMark(() => this.drawMark());
+  }
+
+  /** Buttons for the heading of the panel. */
+  tools(rearrange: (() => Ground) | null): HTMLElement[] {
+    const button = (text: string, label: string, act: () => void) => {
+      const made = html("button", { type: "button", class: "tool", title: label, "aria-label": label }, text);
+      made.addEventListener("click", act);
+      return made;
+    };
+    const made = [
+      button("+", "Zoom in", () => this.view.zoom(1.25)),
+      button("−", "Zoom out", () => this.view.zoom(0.8)),
+      button("Fit", "Show all", () => this.view.fit()),
+    ];
+    if (rearrange) {
+      made.push(
+        button("Arrange", "Arrange the nodes anew around these motifs", () => {
+          this.ground = rearrange();
+          this.view.ground = this.ground;
+          this.draw();
+          this.drawMotifs();
+          this.drawMark();
+          this.view.fit();
+        }),
+      );
+    }
+    return made;
+  }
+
+  private draw(): void {
+    const { content } = this.store;
+    const { ground, layers } = this;
+    layers.below.replaceChildren(...ground.below);
+    layers.above.replaceChildren(...ground.above);
+    this.nodes = content.nodes.map((name, node) => {
+      const player = content.owner[node];
+      const idle = player < 0 ? " idle" : "";
+      const group = svg("g", { class: `node${idle}`, "data-node": node, "data-player": player }, ground.target(node));
+      group.append(svg("title", {}, player < 0 ? `${name}: does not play` : name));
+      return group;
+    });
+    layers.nodes.replaceChildren(...this.nodes);
+    this.drawLines();
+  }
+
+  /** What follows the nodes when they move. */
+  private drawLines(): void {
+    const { ground, layers } = this;
+    const { content } = this.store;
+    if (ground.edges) {
+      const lines = content.edges.map(([i, j]) => {
+        const [from, to] = [ground.places[i], ground.places[j]];
+        return svg("line", { x1: from.x, y1: from.y, x2: to.x, y2: to.y });
+      });
+      layers.edges.replaceChildren(...lines);
+    }
+    const labels = content.nodes.map((_, node) => {
+      const label = ground.label(node);
+      if (!label) return "";
+      const { text, at, inside } = label;
+      const idle = content.owner[node] < 0 ? " idle" : "";
+      return svg("text", { x: at.x, y: at.y, class: `${inside ? "inside" : "beside"}${idle}` }, text);
+    });
+    layers.labels.replaceChildren(...labels.filter((label) => label !== ""));
+  }
+
+  private drawMotifs(): void {
+    const { store, ground, layers } = this;
+    const { content, motifs } = store;
+    const shapes: SVGElement[] = [];
+    const badges: SVGElement[] = [];
+    const sides = new Map<number, string>();
+    const ranks = new Map<number, number>();
+    motifs.forEach((motif, rank) => {
+      const side = motif.score >= 0 ? "for" : "against";
+      const nodes = motif.players.flatMap((player) => content.members[player]);
+      nodes.forEach((node) => sides.set(node, side) && ranks.set(node, rank));
+      const found = ground.motif(nodes, Math.abs(motif.score) / store.strongest, side);
+      shapes.push(svg("g", { class: "motif", "data-rank": rank }, ...found.parts));
+      const sign = `${side === "for" ? "+" : "−"} ${motifName(rank)}`;
+      badges.push(...found.badges.map((place) => badgeOf(sign, place, side)));
+    });
+    layers.motifs.replaceChildren(...shapes);
+    layers.badges.replaceChildren(...badges);
+    this.scaleSigns();
+    this.nodes.forEach((group, node) => {
+      const side = sides.get(node);
+      group.classList.toggle("for-side", side === "for");
+      group.classList.toggle("against-side", side === "against");
+    });
+    layers.edges.childNodes.forEach((line, which) => {
+      const [i, j] = content.edges[which];
+      const within = ranks.has(i) && ranks.get(i) === ranks.get(j);
+      const idle = content.owner[i] < 0 || content.owner[j] < 0;
+      const wanted = within ? `${sides.get(i)}-side` : idle ? "idle" : null;
+      const edge = line as Element;
+      if (edge.getAttribute("class") !== wanted) set(edge, { class: wanted ?? undefined });
+    });
+  }
+
+  /** Badges stay readable where a large graph is drawn small. */
+  private scaleSigns(): void {
+    const scale = Math.max(1, 0.9 * this.view.unitsPerPixel);
+    for (const badge of this.layers.badges.children) {
+      set(badge.firstElementChild as Element, { transform: `scale(${scale.toFixed(2)})` });
+    }
+    const type = `${(10.5 * scale).toFixed(1)}px`;
+    if (this.layers.labels.style.fontSize !== type) this.layers.labels.style.fontSize = type;
+  }
+
+  private drawMark(): void {
+    const { store, ground, layers } = this;
+    const { content, mark } = store;
+    const marked = new Set(store.marked);
+    const links: SVGElement[] = [];
+    const partners = new Set<number>();
+    const link = (a: number, b: number, value: number, reach: number) => {
+      const [from, to] = [this.middle(a), this.middle(b)];
+      if (!from || !to) return;
+      const weight = Math.abs(value) / (reach || 1);
+      links.push(
+        svg("path", {
+          d: bow(from, to),
+          class: `link ${value >= 0 ? "for" : "against"}`,
+          "stroke-width": 1.5 + 4 * weight,
+          "stroke-dasharray": value >= 0 ? undefined : "6 4",
+        }),
+      );
+    };
+    const pairs = content.pairs;
+    if (mark.kind === "player" && pairs) {
+      const strongest = pairs.partners(mark.player, PARTNERS);
+      for (const { player, value } of strongest) {
+        partners.add(player);
+        link(mark.player, player, value, Math.abs(strongest[0].value));
+      }
+    } else if (mark.kind === "pair" && pairs) {
+      const [i, j] = mark.players.map((player) => pairs.positionOf(player));
+      if (i !== undefined && j !== undefined) link(...mark.players, pairs.value(i, j), pairs.reach);
+    }
+    layers.links.replaceChildren(...links);
+    this.root.classList.toggle("has-mark", mark.kind !== "none");
+    this.nodes.forEach((group, node) => {
+      const player = content.owner[node];
+      group.classList.toggle("marked", marked.has(player));
+      group.classList.toggle("partner", partners.has(player));
+    });
+    layers.motifs.childNodes.forEach((shape, rank) =>
+      (shape as Element).classList.toggle("marked", mark.kind === "motif" && mark.rank === rank),
+    );
+    // Large graphs have no names but those of what is marked.
+    layers.labels.querySelectorAll(".passing").forEach((label) => label.remove());
+    if (ground.edges && !layers.labels.childElementCount) {
+      for (const player of mark.kind === "motif" ? [] : [...marked, ...partners]) {
+        const place = this.middle(player);
+        if (!place) continue;
+        const y = place.y + ground.radius + 9;
+        layers.labels.append(svg("text", { x: place.x, y, class: "beside passing" }, content.players[player]));
+      }
+    }
+  }
+
+  /** The middle of a player's nodes; null where none is drawn. */
+  private middle(player: number): Point | null {
+    const nodes = this.store.content.members[player];
+    if (!nodes?.length) return null;
+    const sum = nodes.reduce((total, node) => {
+      const place = this.ground.places[node];
+      return { x: total.x + place.x, y: total.y + place.y };
+    }, { x: 0, y: 0 });
+    return { x: sum.x / nodes.length, y: sum.y / nodes.length };
+  }
+
+  private listen(): void {
+    const { store, root } = this;
+    const nodeOf = (event: Event) => (event.target as Element).closest<SVGGElement>(".node");
+    const markOf = (group: Element | null) => {
+      const player = Number(group?.getAttribute("data-player") ?? -1);
+      return player < 0 ? NOTHING : ({ kind: "player", player } as const);
+    };
+    let dragged: { node: number; moved: boolean } | null = null;
+    root.addEventListener("pointerover", (event) => store.point(markOf(nodeOf(event))));
+    root.addEventListener("pointerleave", () => store.point(NOTHING));
+    root.addEventListener("click", (event) => {
+      if (!this.view.panned && !dragged?.moved) store.pin(markOf(nodeOf(event)));
+      dragged = null;
+    });
+    root.addEventListener("pointerdown", (event) => {
+      const group = nodeOf(event);
+      dragged = group && this.ground.movable ? { node: Number(group.dataset.node), moved: false } : null;
+      if (!group) this.view.startPan(event);
+    });
+    root.addEventListener("pointermove", (event) => {
+      if (!dragged || !event.buttons) return;
+      const place = this.ground.places[dragged.node];
+      const to = this.view.toDrawing(event);
+      if (!dragged.moved && Math.hypot(to.x - place.x, to.y - place.y) < this.ground.radius) return;
+      dragged.moved = true;
+      Object.assign(place, to);
+      this.nodes[dragged.node].firstElementChild?.replaceWith(this.ground.target(dragged.node));
+      this.drawLines();
+      this.drawMotifs();
+      this.drawMark();
+    });
+    root.addEventListener("focus", () => {
+      if (root.matches(":focus-visible")) store.point(markOf(this.nodes[this.current]));
+    });
+    root.addEventListener("blur", () => store.point(NOTHING));
+    root.addEventListener("keydown", (event) => {
+      if (event.key === "Enter" || event.key === " ") {
+        event.preventDefault();
+        store.pin(markOf(this.nodes[this.current]));
+      }
+      const way = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] }[event.key];
+      if (!way) return;
+      event.preventDefault();
+      this.current = next(this.ground.places, this.store.content, this.current, way);
+      store.point(markOf(this.nodes[this.current]));
+    });
+  }
+}
+
+/** The nearest playing node in a direction; the same node where there is none. */
+function next(places: Point[], content: Content, from: number, [right, down]: number[]): number {
+  let best = from;
+  let least = Infinity;
+  places.forEach((place, node) => {
+    const [x, y] = [place.x - places[from].x, place.y - places[from].y];
+    const ahead = x * right + y * down;
+    const aside = Math.abs(x * down) + Math.abs(y * right);
+    const cost = ahead + 2 * aside;
+    if (node !== from && content.owner[node] >= 0 && ahead > 0.5 && cost < least) [best, least] = [node, cost];
+  });
+  return best;
+}
+
+/** A line with a slight bend, so that it does not hide an edge. */
+function bow(from: Point, to: Point): string {
+  const [x, y] = [(from.x + to.x) / 2, (from.y + to.y) / 2];
+  const [bendX, bendY] = [0.18 * (to.y - from.y), 0.18 * (from.x - to.x)];
+  return `M${from.x} ${from.y}Q${x + bendX} ${y + bendY} ${to.x} ${to.y}`;
+}
+
+function badgeOf(text: string, at: Point, side: string): SVGElement {
+  const width = 12 + 7.5 * text.length;
+  return svg(
+    "g",
+    { class: `badge-mark ${side}`, transform: `translate(${at.x.toFixed(1)} ${at.y.toFixed(1)})` },
+    svg("g", {}, svg("rect", { x: -width / 2, y: -9.5, width, height: 19, rx: 9.5 }), svg("text", {}, text)),
+  );
+}
+
+function hatch(id: string, size: number, line: number): SVGPatternElement {
+  const pattern = svg("pattern", {
+    id,
+    width: size,
+    height: size,
+    patternUnits: "userSpaceOnUse",
+    patternTransform: "rotate(45)",
+  });
+  const stripe = svg("rect", { width: line, height: size, class: "stripe" });
+  set(pattern, { class: "hatching" });
+  pattern.append(stripe);
+  return pattern;
+}

@@ -1,0 +1,78 @@
+"""What a notebook shows of an explanation or of interactions: still pictures and tables, no scripts."""
+
+from __future__ import annotations
+
+import html
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from mage.report._tables import motif_table
+from mage.report.drawing import drawable
+from mage.report.static import AGAINST, FOR, static_svg
+
+if TYPE_CHECKING:
+    from mage.explanation import Explanation
+    from mage.indices import Interactions
+
+_MOST_DRAWN = 120  # nodes; a picture of more says little in a notebook
+_MOST_IN_MAP = 60
+_CELL = 12
+_MARGIN = 70
+
+
+def explanation_html(explanation: Explanation) -> str:
+    """Prediction, the graph with its motifs, and their table."""
+    picture = static_svg(drawable(explanation, _MOST_DRAWN))
+    how = html.escape(f"{explanation.how}; {explanation.num_queries:,} runs of the model, {explanation.seconds:.2f} s")
+    return (
+        f"<div><p><b>{html.escape(explanation.headline)}</b></p>{picture}{motif_table(explanation)}"
+        f"<p><small>{how}. <code>explanation.save_html(path)</code> writes an interactive page.</small></p>"
+        "</div>"
+    )
+
+
+def interactions_html(interactions: Interactions) -> str:
+    """The first line of its ``repr``, a heat map of pairs, and the strongest sets as a table."""
+    first = repr(interactions).splitlines()[0]
+    rows = "".join(
+        f"<tr><td>{html.escape(', '.join(interactions.names[player] for player in term.players))}</td>"
+        f"<td>{term.value:+.4g}{'' if interactions.exact else f' ± {term.std_error:.2g}'}</td></tr>"
+        for term in interactions.top(5)
+    )
+    return f"<div><p><b>{html.escape(first)}</b></p>{_heat_map(interactions)}<table>{rows}</table></div>"
+
+
+def _heat_map(interactions: Interactions) -> str:
+    """Pairs as cells, single players on the diagonal; a dash marks what is negative."""
+    count = interactions.num_players
+    if interactions.order < 2 or not 2 <= count <= _MOST_IN_MAP:
+        return ""
+    matrix = interactions.matrix
+    reach = float(np.nanmax(np.abs(matrix))) or 1.0
+    cells = []
+    for (i, j), value in np.ndenumerate(matrix):
+        shade = float(np.sqrt(min(1.0, abs(value) / reach)))
+        if not shade > 0.02:
+            continue
+        x, y = _MARGIN + j * _CELL, _MARGIN + i * _CELL
+        colour = FOR if value > 0 else AGAINST
+        tip = html.escape(f"{interactions.names[i]}, {interactions.names[j]}: {value:+.4g}")
+        cells.append(
+            f'<rect x="{x}" y="{y}" width="{_CELL}" height="{_CELL}" fill="{colour}" fill-opacity="{shade:.2f}">'
+            f"<title>{tip}</title></rect>"
+        )
+        if value < 0:
+            cells.append(f'<path d="M{x + 3} {y + _CELL / 2}h{_CELL - 6}" stroke="#fff" stroke-width="1.3"/>')
+    labels = "".join(
+        f'<text x="{_MARGIN - 4}" y="{_MARGIN + (i + 0.8) * _CELL:.1f}" text-anchor="end">{name}</text>'
+        f'<text transform="translate({_MARGIN + (i + 0.8) * _CELL:.1f} {_MARGIN - 4}) rotate(-90)">{name}</text>'
+        for i, name in enumerate(html.escape(name[:12]) for name in interactions.names)
+    )
+    side = _MARGIN + count * _CELL + 2
+    frame = f'<rect x="{_MARGIN}" y="{_MARGIN}" width="{count * _CELL}" height="{count * _CELL}" '
+    return (
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {side} {side}" width="{side}" height="{side}" '
+        f'font-size="9" font-family="sans-serif" fill="currentColor">{"".join(cells)}'
+        f'{frame}fill="none" stroke="#80868b"/>{labels}</svg>'
+    )

@@ -1,0 +1,183 @@
+"""Motifs for a grid of settings (τ, m, M), so that a page can answer at once what a solver would."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from itertools import product
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from mage._typing import Integers
+from mage.motifs import Motif, MotifSet, find_motifs
+
+if TYPE_CHECKING:
+    from mage.explanation import Explanation
+
+IMPOSSIBLE = -1
+_SMALL, _LARGE, _HUGE = 40, 100, 300  # players up to which the grid is fine, then coarser and coarser
+_TAU_STEPS = ((_SMALL, 10), (_HUGE, 4), (float("inf"), 2))
+_ROUND_SIZES = (1, 2, 3, 4, 5, 6, 8, 10, 12, 15, 20, 25, 30)
+_CELL_WORK = 4_000_000  # search nodes × n² for one cell: some hundredths of a second, whatever the graph
+_ALL_WORK = 600_000_000  # for all cells together; after that each gets the least
+_LEAST_NODES = 100
+_USUAL_FLOOR = 0.1  # of `mage.explain`
+
+
+@dataclass(frozen=True)
+class SolutionGrid:
+    """Motifs for each (τ, m, M) of a grid.
+
+    Attributes:
+        taus: Values of τ, ascending.
+        counts: Values of m, ascending.
+        sizes: Values of M, ascending.
+        cells: For each (τ, m, M) the position in :attr:`solutions`, −1 where no family meets the conditions.
+        solutions: Different solutions; their motifs hold players.
+        noise_floor: Share of the largest interaction up to which interactions counted as zero.
+        start: Position (τ, m, M) of the explanation's own setting, whose solution is its own motifs.
+        complete: False where only the explanation's own setting is there, because its conditions are not known.
+    """
+
+    taus: tuple[float, ...]
+    counts: tuple[int, ...]
+    sizes: tuple[int, ...]
+    cells: Integers
+    solutions: tuple[MotifSet, ...]
+    start: tuple[int, int, int]
+    complete: bool
+    noise_floor: float = 0.0
+
+    def at(self, tau: float, num_motifs: int, max_nodes: int) -> MotifSet | None:
+        """The motifs for a setting of the grid; None where there are none."""
+        place = self.taus.index(tau), self.counts.index(num_motifs), self.sizes.index(max_nodes)
+        found = int(self.cells[place])
+        return None if found == IMPOSSIBLE else self.solutions[found]
+
+
+def solution_grid(explanation: Explanation) -> SolutionGrid:
+    """Solve the motif search of an explanation for many settings.
+
+    All conditions but τ, m and M are those of the explanation. A cell is not searched where a proven solution of a
+    less restricted setting fits into it, which makes most cells free. Each search is limited by work, not by time; what
+    it could not prove says so.
+    """
+    own = motifs_of_players(explanation)
+    taus, counts, sizes = _axes(own, explanation.interactions.num_players)
+    conditions = _conditions(explanation, own)
+    if conditions is None:
+        cells = np.zeros((1, 1, 1), dtype=np.int64)
+        return SolutionGrid((own.tau,), (own.num_motifs,), (own.max_nodes,), cells, (own,), (0, 0, 0), complete=False)
+    start = taus.index(own.tau), counts.index(own.num_motifs), sizes.index(own.max_nodes)
+    cells = np.full((len(taus), len(counts), len(sizes)), IMPOSSIBLE, dtype=np.int64)
+    solutions: list[MotifSet] = []
+    numbers: dict[Any, int] = {}
+    work = 0
+    for row, tau in enumerate(taus):
+        proven: list[MotifSet] = []
+        for column, place in product(reversed(range(len(counts))), reversed(range(len(sizes)))):
+            count, size = counts[column], sizes[place]
+            if (row, column, place) == start:
+                found: MotifSet | None = own
+            else:
+                found = _fitting(proven, count, size)
+                if found is None:
+                    found = _solved(explanation, conditions, tau, count, size, spent=work)
+                    work += 0 if found is None else found.work * explanation.interactions.num_players**2
+            if found is None:
+                continue
+            if found.optimal and not any(found is other for other in proven):
+                proven.append(found)
+            key = (found.motifs, found.optimal, found.bound, tau)
+            cells[row, column, place] = numbers.setdefault(key, len(solutions))
+            if numbers[key] == len(solutions):
+                solutions.append(found)
+    floor = float(conditions.get("noise_floor", 0.0))
+    return SolutionGrid(taus, counts, sizes, cells, tuple(solutions), start, complete=True, noise_floor=floor)
+
+
+def motifs_of_players(explanation: Explanation) -> MotifSet:
+    """The explanation's motifs with players instead of nodes, as the search found them."""
+    owner = {node: player for player, nodes in enumerate(explanation.players) for node in nodes}
+    motifs = []
+    for motif in explanation.motifs:
+        players = sorted({owner[node] for node in motif.nodes if node in owner})
+        names = tuple(explanation.interactions.names[player] for player in players)
+        motifs.append(Motif(tuple(players), motif.score, names))
+    return replace(explanation.motifs, motifs=tuple(motifs), num_nodes=explanation.interactions.num_players)
+
+
+def _axes(own: MotifSet, num_players: int) -> tuple[tuple[float, ...], tuple[int, ...], tuple[int, ...]]:
+    """Values of τ, m and M, the explanation's own among them."""
+    steps = next(steps for most, steps in _TAU_STEPS if num_players <= most)
+    taus = sorted({own.tau, *(step / steps for step in range(steps + 1))})
+    # Motifs of more than half of the graph explain nothing, and are the hardest to find.
+    largest = max(own.max_nodes, (num_players + 1) // 2)
+    counts: Iterable[int] = range(1, min(3 if num_players > _LARGE else 4, num_players) + 1)
+    sizes: Iterable[int] = range(1, largest + 1)
+    if num_players > _HUGE:
+        counts, sizes = (1,), (-(-own.max_nodes // 2),)
+    elif num_players > _SMALL:
+        sizes = [size for size in _ROUND_SIZES[:: 2 if num_players > _LARGE else 1] if size <= largest]
+    return tuple(taus), tuple(sorted({own.num_motifs, *counts})), tuple(sorted({own.max_nodes, *sizes}))
+
+
+def _conditions(explanation: Explanation, own: MotifSet) -> dict[str, Any] | None:
+    """What else the search was asked for; None where it was another method or is not known.
+
+    Motif sets remember it. Those from older files do not, so it is checked that it gives the motifs the scores that
+    they have and finds nothing better, and the usual noise floor is tried too.
+    """
+    interactions = explanation.interactions
+    if not np.isfinite(own.bound) or interactions.order > 3 or not np.isfinite(interactions.values).all():
+        return None
+    kept = {"include": own.include, "exclude": own.exclude, "connected": own.connected}
+    for floor in dict.fromkeys((own.noise_floor, _USUAL_FLOOR)):
+        conditions = {**kept, "noise_floor": floor}
+        found = _solved(explanation, conditions, own.tau, own.num_motifs, own.max_nodes)
+        slack = 1e-6 * max(abs(own.objective), abs(own.bound), 1e-12)
+        if (
+            found is not None
+            and found.objective <= own.bound + slack
+            and own.objective <= found.bound + slack
+            and all(abs(_rescored(explanation, conditions, motif) - motif.score) <= slack for motif in own)
+        ):
+            return conditions
+    return None
+
+
+def _rescored(explanation: Explanation, conditions: dict[str, Any], motif: Motif) -> float:
+    """The score of a motif under conditions: a search that has no choice."""
+    others = set(range(explanation.interactions.num_players)) - set(motif.nodes)
+    alone = {**conditions, "include": motif.nodes, "exclude": sorted(others)}
+    found = _solved(explanation, alone, explanation.motifs.tau, 1, len(motif.nodes))
+    return float("nan") if found is None or len(found) != 1 else found[0].score
+
+
+def _solved(
+    explanation: Explanation, conditions: dict[str, Any], tau: float, num_motifs: int, max_nodes: int, spent: int = 0
+) -> MotifSet | None:
+    """What the search finds for one setting, within what is left of the work for all; None where nothing can be."""
+    limit = _CELL_WORK // explanation.interactions.num_players**2 if spent < _ALL_WORK else 0
+    try:
+        return find_motifs(
+            explanation.interactions,
+            num_motifs=num_motifs,
+            max_nodes=max_nodes,
+            tau=tau,
+            solver="search",
+            node_limit=max(_LEAST_NODES, limit),
+            **conditions,
+        )
+    except ValueError:
+        return None  # nothing holds all nodes that must be in a motif
+
+
+def _fitting(proven: list[MotifSet], num_motifs: int, max_nodes: int) -> MotifSet | None:
+    """A proven solution of a setting that allows all this one allows, if it happens to lie within this one."""
+    for found in proven:
+        relaxed = found.num_motifs >= num_motifs and found.max_nodes >= max_nodes
+        if relaxed and len(found) <= num_motifs and len(found.nodes) <= max_nodes:
+            return found
+    return None

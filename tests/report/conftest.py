@@ -1,0 +1,106 @@
+"""A browser for tests of pages: the pages are opened from disk, offline, and every complaint is kept."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+FLAGS = (
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+)
+
+
+@pytest.fixture(scope="session")
+def chromium():
+    """A headless Chromium; tests that need it are skipped where it or playwright is missing."""
+    playwright = pytest.importorskip("playwright.sync_api", reason="needs playwright: pip install playwright")
+    names = ("chromium", "chromium-browser", "google-chrome", "chrome")
+    path = os.environ.get("MAGE_CHROMIUM") or next(filter(None, map(shutil.which, names)), None)
+    if path is None:
+        pytest.skip("needs Chromium: install it or name it in MAGE_CHROMIUM")
+    with playwright.sync_playwright() as driver:
+        browser = driver.chromium.launch(executable_path=path, args=list(FLAGS))
+        yield browser
+        browser.close()
+
+
+@dataclass
+class Opened:
+    """A page, and what it complained of or asked the network for."""
+
+    page: Any
+    session: Any
+    complaints: list[str] = field(default_factory=list)
+    requests: list[str] = field(default_factory=list)
+
+    def thread_seconds(self) -> float:
+        """Processor time that the page's thread took so far; other programs on the machine do not count."""
+        metrics = self.session.send("Performance.getMetrics")["metrics"]
+        return next(metric["value"] for metric in metrics if metric["name"] == "TaskDuration")
+
+    def texts(self, selector: str) -> list[str]:
+        return self.page.locator(selector).all_text_contents()
+
+    def slide(self, name: str, position: int) -> None:
+        """Move a slider to a position, as a hand would."""
+        self.page.evaluate(
+            """([id, position]) => {
+                const slider = document.getElementById(id);
+                slider.value = position;
+                slider.dispatchEvent(new Event("input", { bubbles: true }));
+            }""",
+            [name, position],
+        )
+
+    def motifs(self) -> list[list[str]]:
+        """Names of the nodes of each motif, as its bar says."""
+        titles = self.page.locator("#bars .bar").evaluate_all("bars => bars.map(bar => bar.title)")
+        return [sorted(title.split(", ")) for title in titles]
+
+
+@pytest.fixture
+def opened(chromium, tmp_path):
+    """Opens pages from disk in a browser that has no network."""
+    contexts = []
+
+    def open_page(html: str | Path, **options: Any) -> Opened:
+        path = html
+        if isinstance(html, str):
+            path = tmp_path / f"page-{len(contexts)}.html"
+            path.write_text(html, encoding="utf-8")
+        options = {"viewport": {"width": 1280, "height": 900}, **options}
+        context = chromium.new_context(**options)
+        contexts.append(context)
+        context.set_offline(True)
+        page = context.new_page()
+        found = Opened(page, context.new_cdp_session(page))
+        found.session.send("Performance.enable", {"timeDomain": "threadTicks"})
+        found.page.on("console", lambda line: found.complaints.append(line.text) if line.type != "log" else None)
+        found.page.on("pageerror", lambda error: found.complaints.append(str(error)))
+        found.page.on("dialog", lambda dialog: (found.complaints.append(f"dialog: {dialog.message}"), dialog.dismiss()))
+
+        def judge(route: Any) -> None:
+            if route.request.url == path.as_uri():
+                route.continue_()
+            else:
+                found.requests.append(route.request.url)
+                route.abort()
+
+        found.page.route("**/*", judge)
+        found.page.goto(path.as_uri())
+        return found
+
+    yield open_page
+    for context in contexts:
+        context.close()

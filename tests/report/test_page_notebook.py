@@ -1,0 +1,71 @@
+import re
+from dataclasses import replace
+from xml.etree import ElementTree
+
+import networkx as nx
+import numpy as np
+import pytest
+
+import mage
+from mage.report.static import static_svg, stress_layout
+from mage.testing import random_game
+from tests.report.examples import made_up
+
+HOSTILE = "<script>alert(1)</script>"
+
+
+def pictures(text):
+    return [ElementTree.fromstring(found) for found in re.findall(r"<svg.*?</svg>", text, re.DOTALL)]  # noqa: S314 - our own
+
+
+def test_explanations_show_picture_and_table():
+    explanation = made_up(nx.cycle_graph(8), exact=False, names=[HOSTILE] * 8)
+    text = explanation._repr_html_()
+    (picture,) = pictures(text)
+    assert len([part for part in picture if part.tag.endswith("circle")]) == 8
+    assert "<script" not in text
+    assert "±" in text
+    assert text.count("<tr>") == 1 + len(explanation.motifs)
+
+
+def test_large_graphs_show_what_is_around_the_motifs():
+    explanation = made_up(nx.path_graph(3), max_nodes=1)
+    path = np.array([np.arange(999), np.arange(1, 1000)])
+    large = replace(explanation, num_nodes=1000, names=tuple(map(str, range(1000))), edge_index=path)
+    (picture,) = pictures(large._repr_html_())
+    assert len([part for part in picture if part.tag.endswith("circle")]) == 60
+
+
+def test_interactions_show_a_heat_map():
+    index = mage.interactions(random_game(6), order=2)
+    text = replace(index, names=(HOSTILE, *"bcdef"))._repr_html_()
+    assert "<script" not in text
+    (picture,) = pictures(text)
+    cells = [part for part in picture if part.tag.endswith("rect") and part.find("*") is not None]
+    strong = np.abs(index.matrix) > 0.0005 * np.abs(index.matrix).max()
+    assert len(cells) == strong.sum()
+    assert text.count("<tr>") == 5
+    assert "<svg" not in mage.interactions(random_game(5), order=1)._repr_html_()
+
+
+@pytest.mark.parametrize(
+    "graph", [nx.cycle_graph(9), nx.grid_2d_graph(4, 4), nx.path_graph(12), nx.balanced_tree(2, 3)], ids=str
+)
+def test_the_layout_keeps_distances(graph):
+    graph = nx.convert_node_labels_to_integers(graph)
+    place = stress_layout(np.array(graph.edges()), len(graph))
+    apart = np.linalg.norm(place[:, None] - place[None], axis=2)
+    steps = nx.floyd_warshall_numpy(graph)
+    off = ~np.eye(len(graph), dtype=bool)
+    assert np.corrcoef(apart[off], steps[off])[0, 1] > 0.9
+    assert apart[off].min() > 0.2  # no two nodes in one place
+    np.testing.assert_array_equal(place, stress_layout(np.array(graph.edges()), len(graph)))
+
+
+@pytest.mark.parametrize("count", [1, 2, 3, 5])
+def test_graphs_without_edges_are_drawn(count):
+    explanation = made_up(nx.empty_graph(count), max_nodes=1)
+    place = stress_layout(np.empty((0, 2), dtype=np.int64), count)
+    assert place.shape == (count, 2)
+    assert np.isfinite(place).all()
+    assert "nan" not in static_svg(explanation)

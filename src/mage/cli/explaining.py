@@ -69,6 +69,12 @@ def explain(
     everything: Annotated[
         bool, typer.Option("--all", help="With --dataset: explain all graphs that the paper would, into --folder.")
     ] = False,
+    which: Annotated[
+        str,
+        typer.Option(
+            help="With --all: paper, what it would explain (often one class, predicted rightly); test, all test graphs."
+        ),
+    ] = "paper",
     folder: Annotated[Path, typer.Option(help="With --all: folder of explanations; a second run resumes.")] = Path(
         "run"
     ),
@@ -108,8 +114,12 @@ def explain(
             raise ValueError("--save, --picture and --json are for one graph; --all writes into --folder")
         if not everything and (engine != "local" or address is not None):
             raise ValueError("--engine and --address go with --all")
+        if which not in {"paper", "test"}:
+            raise ValueError(f"--which must be paper or test, got {which!r}")
+        if not everything and which != "paper":
+            raise ValueError("--which goes with --all; name one graph with --graph")
         if everything:
-            _explain_all(dataset, model, weights, folder, graphs, (engine, workers, address), given)
+            _explain_all(dataset, model, weights, folder, (which, graphs), (engine, workers, address), given)
             return
         network, item, settings = _sources.model_and_graph(model, weights, data, dataset, graph)
         options: dict[str, Any] = {"names": list(item.names)} if item.get("names") is not None else {}
@@ -132,24 +142,36 @@ def _explain_all(
     model: str | None,
     weights: Path | None,
     folder: Path,
-    graphs: int | None,
+    choice: tuple[str, int | None],
     machine: tuple[str, int | None, str | None],
     given: dict[str, Any],
 ) -> None:
     from mage import _sources
-    from mage.experiments.corpus import explain_corpus
+    from mage.experiments.corpus import about_graph, explain_corpus
     from mage.experiments.engines import make_engine
 
     if dataset is None or dataset == "demo":
         raise ValueError("--all needs --dataset with the name of a dataset; see mage datasets")
     engine = make_engine(*machine)
     network, found = _sources.network_and_dataset(dataset, model, weights)
-    chosen = [int(position) for position in found.explained(network, graphs)]
+    which, graphs = choice
+    positions = found.explained(network, graphs) if which == "paper" else found.split.test[:graphs]
+    chosen = [int(position) for position in positions]
     items = {position: found[0] if found.task == "node" else found[position] for position in chosen}
-    options = {position: found.settings(position) | given for position in chosen}
+    known_as = model or (weights.stem if weights is not None else "gin")
+    extra = {position: about_graph(found, position, known_as) for position in chosen}
+    options = {position: _settings(found, position, "truth" in extra[position]) | given for position in chosen}
     for position, item in items.items():
         if item.get("names") is not None:
             options[position]["names"] = list(item.names)
-    before = [old for _, _, old in explain_corpus(network, items, folder, options, engine)]
+    before = [old for _, _, old in explain_corpus(network, items, folder, options, engine, extra=extra)]
     made = len(before) - sum(before)
     typer.echo(f"{folder}: {len(before)} explanations, {made} made now, {sum(before)} kept from before")
+
+
+def _settings(dataset: Any, position: int, has_truth: bool) -> dict[str, Any]:
+    """The dataset's settings for a graph; a size that the ground truth would give is left open where there is none."""
+    settings: dict[str, Any] = dataset.settings(position)
+    sizes = {"num_motifs": dataset.recipe.num_motifs, "max_nodes": dataset.recipe.max_nodes}
+    open_sizes = {name for name, size in sizes.items() if size is None and not has_truth}
+    return {name: value for name, value in settings.items() if name not in open_sizes}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +19,7 @@ class _Corpus:
     model: Any
     graphs: dict[int, Any]
     options: dict[int, dict[str, Any]]
+    extra: dict[int, dict[str, Any]]
 
     def to(self, device: str) -> None:
         """Move the model to a device."""
@@ -32,6 +33,7 @@ def explain_corpus(
     options: dict[int, dict[str, Any]],
     engine: Engine[int] | None = None,
     progress: bool | None = None,
+    extra: dict[int, dict[str, Any]] | None = None,
 ) -> Iterator[tuple[int, Path, bool]]:
     """Explain many graphs, several at a time, and keep each explanation in a file of its own.
 
@@ -42,6 +44,8 @@ def explain_corpus(
         options: Arguments of :func:`mage.explain` for each graph.
         engine: Where to compute; by default one process a core.
         progress: Show a progress bar; by default on a terminal only.
+        extra: What else to keep with each explanation, see :func:`about_graph`. It does not decide which explanations
+            are made again.
 
     Yields:
         Number of the graph, its file, and whether the file was there before; those that were come first.
@@ -59,7 +63,7 @@ def explain_corpus(
             yield number, paths[number], True
     if not missing:
         return
-    chosen = _Corpus(model, {number: graphs[number] for number in missing}, options)
+    chosen = _Corpus(model, {number: graphs[number] for number in missing}, options, extra or {})
     with progress_bar("explaining", len(missing), progress) as advance:
         for number, content in (engine or LocalEngine()).run(Payload(_explained, chosen), missing):
             with atomic_path(paths[number]) as unfinished:
@@ -70,10 +74,43 @@ def explain_corpus(
 
 def _explained(corpus: _Corpus, number: int) -> bytes:
     explanation = explain(corpus.model, corpus.graphs[number], progress=False, **corpus.options[number])
+    explanation = replace(explanation, extra={**explanation.extra, **corpus.extra.get(number, {})})
     with tempfile.TemporaryDirectory(prefix="mage-") as folder:
         path = Path(folder) / "explanation.mage"
         explanation.save(path)
         return path.read_bytes()
+
+
+def about_graph(dataset: Any, number: int, model: str) -> dict[str, Any]:
+    """What a report wants to know of a graph of a dataset besides its explanation, as plain values.
+
+    Args:
+        dataset: A :class:`mage.datasets.GraphDataset`.
+        number: Position of the graph; of the node, in a node-level set.
+        model: Name of the model.
+
+    Returns:
+        ``dataset``, ``model``, ``graph``, the true ``label``, ``class_names``, ``truth`` (the nodes of each motif of
+        the ground truth, where there is one), ``bonds`` (the order of each edge of a molecule, where it is known) and
+        ``words`` (of a sentence).
+    """
+    item = dataset[0] if dataset.task == "node" else dataset[number]
+    about: dict[str, Any] = {
+        "dataset": dataset.title,
+        "model": model,
+        "graph": number,
+        "label": int(dataset.labels[number]),
+        "class_names": list(dataset.class_names),
+    }
+    motifs = dataset.motifs(0 if dataset.task == "node" else number)
+    truth = [list(motif) for motif in motifs if dataset.task != "node" or number in motif]
+    if truth:
+        about["truth"] = truth
+    if item.get("bond") is not None:
+        about["bonds"] = [int(kind) + 1 for kind in item.bond]
+    elif item.get("names") is not None:
+        about["words"] = list(item.names)
+    return about
 
 
 def load_corpus(folder: str | Path) -> Sequence[Path]:

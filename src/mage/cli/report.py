@@ -1,0 +1,34 @@
+"""The command that shows a whole run: ``mage report``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from mage.cli._app import app, failing_politely
+
+
+@app.command()
+def report(
+    run: Annotated[Path, typer.Argument(help="Folder of mage explain --all, or store of mage benchmark.")],
+    output: Annotated[Path, typer.Option("--output", "-o", help="The page to write.")] = Path("report.html"),
+    title: Annotated[str, typer.Option(help="Heading; the dataset and the model by default.")] = "",
+) -> None:
+    """Make one page of a run that opens offline: what recurs in motifs, all graphs, benchmark tables."""
+    with failing_politely():
+        from mage._files import atomic_path
+        from mage.report.run_page import run_page
+
+        page = run_page(run, title)
+        with atomic_path(output) as unfinished:
+            unfinished.write_text(page.text, encoding="utf-8")
+    for name, reason in page.skipped:
+        typer.echo(f"mage: left out {name}: {reason}", err=True)
+    made = [
+        f"{count:,} {what}{'s' if count != 1 else ''}"
+        for count, what in ((page.explanations, "explanation"), (page.results, "benchmark result"))
+        if count
+    ]
+    typer.echo(f"wrote {output}: {' and '.join(made)}")

@@ -1,0 +1,119 @@
+"""The explanations of a folder, read and made comparable: labelled graphs, classes, right or wrong."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from mage.explanation import Explanation
+from mage.report.molecules import Molecule, molecule_of
+from mage.report.motif_classes import LabelledGraph
+from mage.report.scenes import is_sentence
+
+_NUMBERED = re.compile(r"(\d{6,})-[0-9a-f]{16}\.mage")
+
+
+@dataclass(frozen=True)
+class Entry:
+    """An explanation of a corpus.
+
+    Attributes:
+        file: Name of its file.
+        explanation: The explanation.
+        molecule: The molecule it is about; None if it is about none.
+        graph: The whole graph with labels that can be compared across graphs.
+    """
+
+    file: str
+    explanation: Explanation
+    molecule: Molecule | None
+    graph: LabelledGraph
+
+    @property
+    def number(self) -> int | None:
+        """Position of the graph (or node) in its dataset: as it was recorded, or as the name of the file says."""
+        given = _whole(self.explanation.extra.get("graph"))
+        named = _NUMBERED.fullmatch(self.file)
+        return int(named[1]) if given is None and named is not None else given
+
+    @property
+    def name(self) -> str:
+        """What to call the graph: its number, or the name of its file."""
+        return str(self.number) if self.number is not None else self.file.removesuffix(".mage")
+
+    @property
+    def predicted(self) -> int | None:
+        """The predicted class; None for regression."""
+        probabilities = self.explanation.probabilities
+        return None if probabilities is None else int(probabilities.argmax())
+
+    @property
+    def label(self) -> int | None:
+        """The true class, where it is known."""
+        return _whole(self.explanation.extra.get("label"))
+
+    @property
+    def right(self) -> bool | None:
+        """Whether the prediction is true; None where that is not known."""
+        return None if self.label is None or self.predicted is None else self.predicted == self.label
+
+    @property
+    def source(self) -> str:
+        """Dataset and model in words; empty where they are not known."""
+        parts = (self.explanation.extra.get("dataset"), self.explanation.extra.get("model"))
+        return ", ".join(str(part) for part in parts if part)
+
+    @cached_property
+    def truth(self) -> frozenset[int]:
+        """Nodes of the ground truth; empty where there is none."""
+        given = self.explanation.extra.get("truth")
+        nodes = [v for motif in given for v in motif] if isinstance(given, list) else []
+        return frozenset(v for v in nodes if isinstance(v, int) and 0 <= v < self.explanation.num_nodes)
+
+
+def read_entries(paths: list[Path]) -> tuple[list[Entry], list[tuple[str, str]]]:
+    """The explanations in some files, and the files that could not be read with the reason.
+
+    Orders of bonds count only if all molecules have them, so that patterns of different molecules can be compared.
+    """
+    read: list[tuple[str, Explanation]] = []
+    skipped: list[tuple[str, str]] = []
+    for path in paths:
+        try:
+            read.append((path.name, Explanation.load(path)))
+        except (ValueError, OSError) as error:
+            skipped.append((path.name, str(error).replace(str(path), path.name)))
+    molecules = [molecule_of(explanation) for _, explanation in read]
+    orders = all(molecule.has_orders for molecule in molecules if molecule is not None)
+    entries = [
+        Entry(file, explanation, molecule, _labelled(explanation, molecule, orders))
+        for (file, explanation), molecule in zip(read, molecules, strict=True)
+    ]
+    return entries, skipped
+
+
+def class_names(entries: list[Entry]) -> list[str]:
+    """Names of the classes, as the explanations carry them; class 0, class 1 and so on where they do not."""
+    named = [entry.explanation.extra.get("class_names") for entry in entries]
+    first = next((list(map(str, names)) for names in named if isinstance(names, list)), [])
+    if any(isinstance(names, list) and list(map(str, names)) != first for names in named):
+        first = []  # of several datasets: one name must not stand for two things
+    seen = [value for entry in entries for value in (entry.explanation.target, entry.label, entry.predicted)]
+    count = max([value + 1 for value in seen if value is not None], default=0)
+    return first + [f"class {number}" for number in range(len(first), count)]
+
+
+def _labelled(explanation: Explanation, molecule: Molecule | None, orders: bool) -> LabelledGraph:
+    if molecule is not None:
+        return molecule.labelled(orders)
+    numbered = all(name.strip().isdigit() for name in explanation.names)
+    words = explanation.extra["words"] if is_sentence(explanation) else explanation.names
+    labels = [""] * explanation.num_nodes if numbered else [str(word) for word in words]
+    return LabelledGraph.make(labels, ((i, j, "") for i, j in explanation.edge_index.T.tolist()))
+
+
+def _whole(value: Any) -> int | None:
+    return value if isinstance(value, int) and not isinstance(value, bool) and value >= 0 else None

@@ -1,0 +1,214 @@
+"""Molecules behind explanations: atoms, bonds and places, from SMILES or named atoms, by RDKit if it is here."""
+
+from __future__ import annotations
+
+import importlib
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from mage._typing import Floats
+from mage.report.motif_classes import LabelledGraph
+
+if TYPE_CHECKING:
+    from mage.explanation import Explanation
+
+_SYMBOLS = """
+H He Li Be B C N O F Ne Na Mg Al Si P S Cl Ar K Ca Sc Ti V Cr Mn Fe Co Ni Cu Zn Ga Ge As Se Br Kr Rb Sr Ag Cd Sn Sb Te
+I Xe Cs Ba Pt Au Hg Tl Pb Bi"""
+ELEMENTS = frozenset(_SYMBOLS.split())
+"""Symbols that name an atom."""
+AROMATIC = "a"
+"""Label of an aromatic bond; others are ``"1"``, ``"2"`` and ``"3"``, or empty where the order is not known."""
+
+_NAMED_ATOM = re.compile(r"([A-Z][a-z]?)\d*")
+# What an atom's bonds add up to without a charge, the usual first. Published molecules may leave charges out.
+_VALENCES = {"C": (4,), "N": (3,), "O": (2,), "S": (2, 4, 6), "P": (3, 5), "F": (1,), "Cl": (1,), "Br": (1,), "I": (1,)}
+_METALS = frozenset({"Li", "Na", "K", "Ag", "Ca", "Mg", "Ba", "Zn"})
+
+
+@dataclass(frozen=True)
+class Molecule:
+    """A molecule whose atoms are the nodes of an explained graph.
+
+    Attributes:
+        elements: One an atom.
+        hydrogens: Hydrogens on each atom that are no nodes themselves.
+        bonds: Pairs of atoms, with the order as drawn (alternating in rings): 1, 2 or 3; 0 where it is not known.
+        kinds: The same bonds with the order as chemists compare them; see :data:`AROMATIC`.
+        positions: Where atoms are drawn, [n, 2]; None without RDKit.
+        chemical: RDKit's molecule; None without RDKit.
+    """
+
+    elements: tuple[str, ...]
+    hydrogens: tuple[int, ...]
+    bonds: tuple[tuple[int, int, int], ...]
+    kinds: tuple[str, ...]
+    positions: Floats | None = None
+    chemical: Any = None
+
+    @property
+    def has_orders(self) -> bool:
+        """Whether the order of all bonds is known as chemists compare them."""
+        return all(self.kinds)
+
+    def labelled(self, orders: bool = True) -> LabelledGraph:
+        """The molecule as a labelled graph.
+
+        Hydrogens that are no nodes go into the labels of all atoms but carbon: NH2 is another group than N, whereas
+        the same carbon skeleton is worth recognising whatever it carries.
+
+        Args:
+            orders: Whether bonds carry their order.
+        """
+        labels = [
+            element if not count or element == "C" else f"{element}H{count if count > 1 else ''}"
+            for element, count in zip(self.elements, self.hydrogens, strict=True)
+        ]
+        pairs = zip(self.bonds, self.kinds, strict=True)
+        return LabelledGraph.make(labels, ((i, j, kind if orders else "") for (i, j, _), kind in pairs))
+
+    def smiles(self, atoms: Sequence[int]) -> str:
+        """RDKit's canonical SMILES of a fragment; empty without RDKit."""
+        if self.chemical is None or not self.has_orders:
+            return ""
+        chem = importlib.import_module("rdkit.Chem")
+        return str(chem.MolFragmentToSmiles(self.chemical, atomsToUse=list(atoms), canonical=True))
+
+
+def molecule_of(explanation: Explanation) -> Molecule | None:
+    """The molecule that an explanation is about; None if its nodes are no atoms."""
+    text, bonds = explanation.extra.get("smiles"), _bonds(explanation)
+    pairs = [(i, j) for i, j, _ in bonds]
+    try:
+        chem = importlib.import_module("rdkit.Chem")
+    except ImportError:
+        chem = None
+    if chem is not None and isinstance(text, str):
+        found = _from_smiles(chem, text, explanation.num_nodes, pairs)
+        if found is not None:
+            return found
+    matches = [_NAMED_ATOM.fullmatch(name) for name in explanation.names]
+    elements = tuple(match[1] for match in matches if match is not None and match[1] in ELEMENTS)
+    if not elements or len(elements) < explanation.num_nodes:
+        return None
+    plain = Molecule(elements, (0,) * len(elements), bonds, tuple("" for _ in bonds))
+    return plain if chem is None else _from_atoms(chem, plain)
+
+
+def _bonds(explanation: Explanation) -> tuple[tuple[int, int, int], ...]:
+    """Undirected edges of an explained graph with the orders that came with it."""
+    count = explanation.edge_index.shape[1]
+    given = explanation.extra.get("bonds")
+    orders = given if isinstance(given, list) and len(given) == count else [0] * count
+    kept = {
+        (min(i, j), max(i, j)): int(order) if order in {1, 2, 3} else 0
+        for (i, j), order in zip(explanation.edge_index.T.tolist(), orders, strict=True)
+        if i != j
+    }
+    return tuple((i, j, order) for (i, j), order in sorted(kept.items()))
+
+
+def _from_smiles(chem: Any, text: str, num_nodes: int, pairs: list[tuple[int, int]]) -> Molecule | None:
+    """The molecule of a SMILES string, if it has the atoms and bonds of the graph."""
+    with _quiet():
+        chemical = chem.MolFromSmiles(text)
+        if chemical is not None and chemical.GetNumAtoms() < num_nodes:
+            chemical = chem.AddHs(chemical)
+    if chemical is None or chemical.GetNumAtoms() != num_nodes:
+        return None
+    own = sorted(tuple(sorted((bond.GetBeginAtomIdx(), bond.GetEndAtomIdx()))) for bond in chemical.GetBonds())
+    return _described(chem, chemical) if own == pairs else None
+
+
+def _from_atoms(chem: Any, plain: Molecule) -> Molecule:
+    """A molecule of named atoms and bonds as RDKit sees it; as it was given where RDKit refuses it."""
+    chemical = chem.RWMol()
+    valences = [0] * len(plain.elements)
+    for i, j, order in plain.bonds:
+        valences[i] += order or 1
+        valences[j] += order or 1
+    knows_orders = all(order for _, _, order in plain.bonds)
+    for element, valence in zip(plain.elements, valences, strict=True):
+        atom = chem.Atom(element)
+        atom.SetNoImplicit(True)
+        if knows_orders:
+            atom.SetFormalCharge(_charge(element, valence))
+        chemical.AddAtom(atom)
+    kinds = (chem.BondType.SINGLE, chem.BondType.SINGLE, chem.BondType.DOUBLE, chem.BondType.TRIPLE)
+    for i, j, order in plain.bonds:
+        chemical.AddBond(i, j, kinds[order])
+    with _quiet():
+        if knows_orders:
+            try:
+                chem.SanitizeMol(chemical)
+                return _described(chem, chemical.GetMol())
+            except ValueError:
+                pass
+        chemical.UpdatePropertyCache(strict=False)
+        chem.FastFindRings(chemical)
+        orders = tuple(str(order) if order else "" for _, _, order in plain.bonds)
+        return replace(plain, kinds=orders, positions=_positions(chemical), chemical=chemical.GetMol())
+
+
+def _charge(element: str, valence: int) -> int:
+    """The charge of an atom that shows all its bonds, such as +1 for nitrogen with four."""
+    if element in _METALS:
+        return 1 if valence == 0 else 0
+    if element == "C" or element not in _VALENCES or valence in _VALENCES[element]:
+        return 0
+    usual = _VALENCES[element]
+    # S and P take another pair of bonds before they take a charge.
+    return valence - max((v for v in usual if v < valence), default=usual[0])
+
+
+def _described(chem: Any, chemical: Any) -> Molecule:
+    single, double = chem.BondType.SINGLE, "2"
+    atoms = list(chemical.GetAtoms())
+    kinds: dict[tuple[int, int], str] = {}
+    for bond in chemical.GetBonds():
+        ends = bond.GetBeginAtomIdx(), bond.GetEndAtomIdx()
+        kind = AROMATIC if bond.GetIsAromatic() else str(int(bond.GetBondTypeAsDouble()))
+        # Both oxygens of a nitro group are alike; writing one bond as single with two charges is a convention.
+        charges = sorted(atoms[end].GetFormalCharge() for end in ends)
+        if bond.GetBondType() == single and charges == [-1, 1]:
+            kind = double
+        kinds[min(ends), max(ends)] = kind
+    drawn = chem.Mol(chemical)
+    try:
+        chem.Kekulize(drawn, clearAromaticFlags=True)
+    except ValueError:
+        drawn = chemical
+    orders = {
+        tuple(sorted((bond.GetBeginAtomIdx(), bond.GetEndAtomIdx()))): int(bond.GetBondTypeAsDouble())
+        for bond in drawn.GetBonds()
+    }
+    pairs = sorted(kinds)
+    return Molecule(
+        tuple(atom.GetSymbol() for atom in atoms),
+        tuple(int(atom.GetTotalNumHs()) for atom in atoms),
+        tuple((i, j, int(kinds[i, j]) if kinds[i, j] != AROMATIC else orders[i, j]) for i, j in pairs),
+        tuple(kinds[pair] for pair in pairs),
+        _positions(drawn),
+        chemical,
+    )
+
+
+def _positions(chemical: Any) -> Floats:
+    layout = importlib.import_module("rdkit.Chem.rdDepictor")
+    copy = importlib.import_module("rdkit.Chem").Mol(chemical)
+    layout.Compute2DCoords(copy, canonOrient=True)
+    return np.asarray(copy.GetConformer().GetPositions()[:, :2], dtype=np.float64)
+
+
+class _quiet:  # noqa: N801 (used as a statement)
+    """RDKit prints what it cannot read; the page says it instead."""
+
+    def __enter__(self) -> None:
+        self._block = importlib.import_module("rdkit.rdBase").BlockLogs()
+
+    def __exit__(self, *_error: object) -> None:
+        del self._block

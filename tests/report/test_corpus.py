@@ -1,0 +1,273 @@
+"""The corpus page: what it counts, and how it behaves in a browser."""
+
+import json
+import re
+from dataclasses import replace
+
+import pytest
+
+from mage.report import run_page
+from mage.report.corpus_content import corpus_content, least_graphs
+from mage.report.corpus_entries import class_names, read_entries
+from tests.report.corpora import aniline, benzene, explained, nitrobenzene, write_molecules
+
+pytest.importorskip("rdkit")
+HOSTILE = "</script><img src=x onerror=alert(1)>"
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    made = tmp_path_factory.mktemp("run")
+    write_molecules(made)
+    return made
+
+
+@pytest.fixture(scope="module")
+def page(folder):
+    return run_page(folder).text
+
+
+def content_of(text):
+    return json.loads(re.search(r'<script type="application/json" id="data">(.*?)</script>', text, re.S)[1])["corpus"]
+
+
+def rows(found):
+    return [int(text) for text in found.texts("#rows td:first-child")]
+
+
+def test_motifs_and_cores_are_counted_by_class_and_sign(folder):
+    entries, skipped = read_entries(sorted(folder.iterdir()))
+    assert skipped == []
+    content = corpus_content(entries)
+    sections = {(section["target"], section["sign"]): section for section in content["sections"]}
+    assert list(sections) == [(0, 1), (0, -1), (1, 1)]
+    named = [content["patterns"][core["pattern"]] for core in sections[0, 1]["cores"]]
+    assert [(pattern["name"], pattern["text"]) for pattern in named[:2]] == [("nitro", "NO₂"), ("amino", "NH₂")]
+    nitro, amino = sections[0, 1]["cores"][:2]
+    assert (len(nitro["graphs"]), nitro["present"], nitro["mean"]) == (5, 5, 3.0)
+    assert (len(amino["graphs"]), amino["present"], amino["mean"]) == (4, 4, 2.0)
+    against = sections[0, -1]["cores"][0]
+    # All nine molecules have an aromatic C–H, four motifs hold it; so do those of the other class.
+    assert (len(against["graphs"]), against["present"]) == (4, 9)
+    assert against["elsewhere"] == [{"target": 1, "sign": 1, "count": 3, "total": 3}]
+    assert [motif["count"] for motif in sections[0, 1]["motifs"]] == [5, 4]
+
+
+def test_rows_know_right_from_wrong(folder):
+    entries, _ = read_entries(sorted(folder.iterdir()))
+    assert [entry.right for entry in entries] == [True] * 5 + [False] + [True] * 6
+    assert [entry.number for entry in entries] == list(range(0, 120, 10))
+    assert class_names(entries) == ["mutagen", "non-mutagen"]
+
+
+def test_what_an_explanation_does_not_carry_is_not_made_up(tmp_path):
+    bare = nitrobenzene()
+    replace(bare, extra={}).save(tmp_path / "why.mage")
+    entries, _ = read_entries([tmp_path / "why.mage"])
+    row = corpus_content(entries)["graphs"][0]
+    assert (row["name"], row["label"], row["right"], row.get("f1")) == ("why", None, None, None)
+    assert class_names(entries) == ["class 0"]
+    replace(bare, extra={}).save(tmp_path / "000042-0123456789abcdef.mage")
+    entries, _ = read_entries([tmp_path / "000042-0123456789abcdef.mage"])
+    assert entries[0].number == 42
+
+
+def test_classes_of_two_datasets_are_not_confused(tmp_path):
+    for name, classes in (("a", ["x", "y"]), ("b", ["y", "x"])):
+        nitrobenzene(class_names=classes).save(tmp_path / f"{name}.mage")
+    entries, _ = read_entries(sorted(tmp_path.iterdir()))
+    assert class_names(entries) == ["class 0"]
+
+
+def test_agreement_with_the_ground_truth(tmp_path):
+    nitrobenzene(truth=[[6, 7, 8]]).save(tmp_path / "a.mage")
+    nitrobenzene(truth=[[6, 7, 8]], motifs=[((6, 0), 1.0)]).save(tmp_path / "b.mage")
+    entries, _ = read_entries(sorted(tmp_path.iterdir()))
+    assert [row["f1"] for row in corpus_content(entries)["graphs"]] == [1.0, 0.4]
+
+
+@pytest.mark.parametrize(("total", "least"), [(1, 2), (19, 2), (20, 3), (50, 3), (100, 5), (1000, 50)])
+def test_how_many_graphs_make_a_core(total, least):
+    assert least_graphs(total) == least
+
+
+def test_the_same_folder_gives_the_same_bytes(folder, page):
+    assert run_page(folder).text == page
+
+
+def test_damaged_files_are_named_and_left_out(tmp_path, page):
+    write_molecules(tmp_path)
+    (tmp_path / "000010-0123456789abcdef.mage").write_bytes(b"PK nonsense")
+    (tmp_path / "zzz.mage").write_bytes(b"")
+    made = run_page(tmp_path)
+    assert made.explanations == 11
+    assert [name for name, _ in made.skipped] == ["000010-0123456789abcdef.mage", "zzz.mage"]
+    assert "2 files could not be read and are left out: 000010-0123456789abcdef.mage" in made.text
+    assert str(tmp_path) not in made.text
+
+
+def test_mixed_folders_are_told(tmp_path):
+    write_molecules(tmp_path)
+    other = nitrobenzene(dataset="Molecules", model="gcn", graph=0, class_names=["mutagen", "non-mutagen"])
+    other.save(tmp_path / "other.mage")
+    benzene(dataset="Molecules", model="gin", graph=110).save(tmp_path / "again.mage")
+    text = run_page(tmp_path).text
+    assert "mixes 2 sources: Molecules, gcn; Molecules, gin" in text
+    assert "1 graph is here more than once" in text
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_the_page_opens_without_complaint_or_request(opened, page, scheme):
+    found = opened(page, color_scheme=scheme)
+    assert found.texts("h1") == ["Molecules, gin: what the model looks at"]
+    assert found.texts("#recurring h3")[:2] == ["+ For mutagen", "− Against mutagen"]
+    assert found.texts("#panel-0 .block:first-child h4 span:first-child") == ["nitro", "amino"]
+    assert len(rows(found)) == 12
+    found.page.locator("#rows").scroll_into_view_if_needed()
+    found.page.locator("#rows svg").first.wait_for()
+    assert found.complaints == []
+    assert found.requests == []
+
+
+def test_rows_are_sorted_by_any_column(opened, page):
+    found = opened(page)
+    queries = found.page.get_by_role("button", name="queries")
+    queries.click()
+    assert rows(found)[:4] == [50, 60, 70, 80]
+    assert found.page.locator("th[aria-sort=descending]").all_text_contents() == ["queries"]
+    queries.press("Enter")
+    assert rows(found)[:4] == [0, 90, 100, 110]
+    found.page.get_by_role("button", name="proof").click()
+    assert rows(found)[0] == 90
+    assert found.complaints == []
+
+
+def test_rows_are_filtered_by_class_correctness_score_and_size(opened, page):
+    found = opened(page)
+    choose = found.page.locator("#filters")
+    choose.locator("[name=target]").select_option(label="non-mutagen")
+    assert rows(found) == [90, 100, 110]
+    choose.get_by_role("button", name="Clear").click()
+    choose.locator("[name=right]").select_option(label="wrong")
+    assert rows(found) == [50]
+    assert found.texts("#count") == ["1 of 12 graphs"]
+    choose.locator("[name=right]").select_option(label="right")
+    choose.locator("[name=label]").select_option(label="mutagen")
+    assert rows(found) == [0, 10, 20, 30, 40, 60, 70, 80]
+    choose.locator("[name=score]").fill("2.5")
+    assert rows(found) == [0, 10, 20, 30, 40]
+    choose.get_by_role("button", name="Clear").click()
+    choose.locator("[name=to]").fill("12")
+    assert rows(found) == [90, 100, 110]
+    choose.get_by_role("button", name="Clear").click()
+    choose.locator("[name=text]").fill("AMINO")
+    assert rows(found) == [50, 60, 70, 80]
+    assert found.complaints == []
+
+
+def test_a_core_shows_its_graphs_and_its_examples(opened, page):
+    found = opened(page)
+    found.page.get_by_role("button", name="Show the 4 graphs").first.click()
+    assert rows(found) == [50, 60, 70, 80]
+    found.page.locator("#only").click()
+    assert len(rows(found)) == 12
+    found.page.locator(".core").first.get_by_role("link").first.click()
+    assert found.page.locator("#details").get_attribute("open") is not None
+    assert found.texts("#details h2") == ["Graph 0"]
+
+
+def test_details_are_reached_and_left_by_keyboard(opened, page):
+    found = opened(page)
+    found.page.locator("#rows a:not(.thumb)").nth(5).press("Enter")
+    details = found.page.locator("#details")
+    details.locator("h2", has_text="Graph 50").wait_for()
+    text = details.inner_text()
+    assert "non-mutagen: the prediction is wrong" in text
+    assert re.search(r"\+ for\s+\+2\s+amino NH₂\s+N 6, H 7, H 8", text)
+    assert re.search(r"− against\s+−0.5\s+C–H\s+C 3, H 11", text)
+    assert "500 runs of the model" in text
+    assert "proven optimal" in text
+    found.page.keyboard.press("ArrowRight")
+    details.locator("h2", has_text="Graph 60").wait_for()
+    found.page.keyboard.press("Escape")
+    assert details.get_attribute("open") is None
+    assert found.complaints == []
+    assert found.requests == []
+
+
+def test_classes_are_tabs(opened, page):
+    found = opened(page)
+    found.page.get_by_role("tab", name="mutagen (9)", exact=True).press("ArrowRight")
+    assert found.page.locator("#panel-0").is_hidden()
+    assert found.page.locator("#panel-1 h3").inner_text() == "+ For non-mutagen"
+
+
+def test_all_classes_are_printed(opened, page):
+    found = opened(page)
+    found.page.emulate_media(media="print")
+    assert found.page.locator("#panel-1").is_visible()
+    assert found.page.locator("#filters").is_hidden()
+
+
+def test_hostile_text_stays_text(opened, tmp_path):
+    words = [HOSTILE, "<b>bold</b>", "fine"]
+    evil = {"dataset": HOSTILE, "model": HOSTILE, "class_names": [HOSTILE, "<i>"], "graph": 1, "label": 1}
+    for number in range(2):
+        made = explained(words, [(0, 1), (1, 2)], [((0, 1), 1.0)], words=words, **evil)
+        made.save(tmp_path / f"{number}<img src=y>.mage")
+    (tmp_path / "<script>alert(2)<").with_suffix(".mage").write_bytes(b"")
+    found = opened(run_page(tmp_path, HOSTILE).text)
+    found.page.locator("#rows a").first.click()
+    found.page.wait_for_timeout(100)
+    assert found.page.locator("img, i").count() == 0
+    assert found.page.locator("b:not(.method *)").count() == 0
+    assert found.complaints == []
+    assert found.requests == []
+    assert found.texts("h1") == [HOSTILE]
+    assert f"{HOSTILE} <b>bold</b>" in " ".join(found.texts("#details .sentence")[0].split())
+
+
+def test_sentences_are_read_in_order(opened, tmp_path):
+    words = ["not", "a", "bad", "film"]
+    for number in range(3):
+        made = explained(words, [(0, 2), (1, 3), (2, 3)], [((0, 2), 1.0), ((3,), -0.5)], words=words)
+        made.save(tmp_path / f"{number}.mage")
+    found = opened(run_page(tmp_path).text)
+    assert found.texts("#panel-0 .block:first-child h4 span:first-child") == ["not · bad"]
+    sentence = found.page.locator("#rows .sentence").first
+    assert " ".join(sentence.inner_text().split()) == "not a bad film"
+    assert sentence.locator("mark.for").all_text_contents() == ["not", "bad"]
+    assert sentence.locator("mark.against").all_text_contents() == ["film"]
+
+
+def test_many_graphs_come_in_pages(opened, tmp_path):
+    for number in range(110):
+        made = explained(["0", "1", "2"], [(0, 1), (1, 2)], [((0, 1), 1.0)], graph=number)
+        made.save(tmp_path / f"{number:03d}.mage")
+    found = opened(run_page(tmp_path).text)
+    assert found.texts("#page") == ["page 1 of 3"]
+    found.page.get_by_role("button", name="page after").click()
+    assert rows(found) == list(range(50, 100))
+    # Only what was in view is drawn.
+    assert found.page.locator("#rows svg").count() < 50
+    found.page.locator("#many").select_option(label="all")
+    assert len(rows(found)) == 110
+
+
+def test_regression_has_no_classes(opened, tmp_path):
+    for number in range(3):
+        made = replace(aniline(), task="regression", target=None)
+        replace(made, prediction=made.prediction[:1] - number).save(tmp_path / f"{number}.mage")
+    found = opened(run_page(tmp_path).text)
+    assert found.page.locator("#filters [name=target]").is_hidden()
+    assert found.texts("#rows td:nth-child(6)") == ["2", "1", "0"]
+    assert found.complaints == []
+
+
+def test_large_graphs_are_drawn_around_their_motifs(tmp_path):
+    edges = [(v, v + 1) for v in range(399)]
+    explained([str(v) for v in range(400)], edges, [((200, 201), 1.0)]).save(tmp_path / "long.mage")
+    scene = content_of(run_page(tmp_path).text)["graphs"][0]["scene"]
+    assert len(scene["nodes"]) == 150
+    assert {200, 201} <= set(scene["nodes"])
+    assert len(scene["edges"]) == 149

@@ -6,13 +6,14 @@ import hashlib
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from mage._fingerprint import graph_fingerprint, model_fingerprint, update
 from mage._progress import progress_bar
 from mage.explanation import Explanation
-from mage.indices import interactions
+from mage.indices import Interactions, interactions
 from mage.motifs import Motif, MotifSet, find_motifs
 
 if TYPE_CHECKING:
@@ -54,6 +55,8 @@ def explain(
     batch_size: int = 4096,
     solver: str = "auto",
     progress: bool | None = None,
+    refine: bool | str | None = None,
+    max_players: int | None = None,
 ) -> Explanation:
     """Explain what a PyG model says of one graph, node or link by the groups of nodes that made it say so.
 
@@ -68,11 +71,12 @@ def explain(
         masking: What the absence of a node means: ``"remove"``, ``"split"``, ``"zero"``, ``"mean"``, or a function.
         node: Explain this node's output instead of the graph's.
         edge: Explain the link between these two nodes; the model takes ``edge_label_index``.
-        groups: Players that are groups of nodes (fragments, rings, super-pixels): labels [n] or lists of nodes.
+        groups: Players that are groups of nodes (fragments, rings, super-pixels): labels [n], lists of nodes,
+            ``"communities"``, ``"rings"``, or a function ``(edges, num_players) -> labels``.
         index: ``"myerson-taylor"`` or one of the other three indices.
         order: Order of the index, 1 to 3.
         method: ``"auto"``, ``"exact"`` or ``"permutation"``; see :func:`mage.interactions`.
-        budget: Most coalitions to ask the model for.
+        budget: Most coalitions to ask the model for, at each stage where there are several.
         permutations: Orderings to sample.
         seed: Seed of the sampling.
         connected: Whether motifs must be connected.
@@ -89,6 +93,11 @@ def explain(
         batch_size: Most coalitions in one call of the model.
         solver: Motif solver, see :func:`mage.find_motifs`.
         progress: Show a progress bar; by default on a terminal only.
+        refine: After the index over groups, let the nodes of the best groups play, all others ``"present"`` (True) or
+            ``"absent"``. What was left out of sight is said in ``extra["stages"]`` and ``extra["notes"]``.
+        max_players: Most players. By default up to 300 play as they are. Above that, the nodes of a graph form
+            communities whose best are refined, and of a node's neighbourhood the 48 nodes with the largest effects
+            play while the others stay present (beyond 2,000, communities too); see ``extra["players_cap"]``.
 
     Returns:
         Motifs, interactions, masks, and what they cost.
@@ -96,8 +105,10 @@ def explain(
     from mage._optional import require
 
     require("torch_geometric", "pyg")
+    from mage.explainers.staged import Plan
     from mage.games.model_game import ModelGame
 
+    plan = Plan(groups, refine, max_players, one_output=node is not None or edge is not None)
     start = time.perf_counter()
     node_names = _checked_names(names, data)
     game = ModelGame(
@@ -108,7 +119,7 @@ def explain(
         masking=masking,
         node=node,
         edge=edge,
-        groups=groups,
+        groups=plan.grouping(),
         task=task,
         return_type=return_type,
         forward=forward,
@@ -116,21 +127,26 @@ def explain(
         baseline=baseline,
         batch_size=batch_size,
     )
-    found = interactions(
-        game, index, order, method, budget=budget, permutations=permutations, seed=seed, progress=progress
+
+    def ask(stage: ModelGame) -> Interactions:
+        limit = budget if permutations is not None else plan.budget(stage, order, method, budget)
+        return interactions(stage, index, order, method, limit, permutations, seed, progress=progress)
+
+    search = partial(
+        find_motifs, num_motifs=num_motifs, tau=tau, connected=connected, noise_floor=noise_floor, solver=solver
     )
+    include, exclude = list(include), list(exclude)
+    for name, nodes in (("include", include), ("exclude", exclude)):
+        _players_of(name, nodes, game)
+    game = plan.last_game(game, ask, search, tau, include, exclude)
+    found = ask(game)
     if edge is not None and isinstance(max_nodes, float) and 0 < max_nodes < 1:
         max_nodes = max(2, int(max_nodes * game.num_players))  # nothing below two ends explains a link
-    motifs = find_motifs(
+    motifs = search(
         found,
-        num_motifs=num_motifs,
         max_nodes=max_nodes,
-        tau=tau,
-        connected=connected,
-        noise_floor=noise_floor,
         include=_players_of("include", include, game),
-        exclude=_players_of("exclude", exclude, game),
-        solver=solver,
+        exclude=_players_of("exclude", plan.playing(exclude, game), game),
     )
     return Explanation(
         motifs=_in_nodes(motifs, game, node_names),
@@ -147,7 +163,11 @@ def explain(
         level=game.level,
         num_queries=game.num_queries,
         seconds=time.perf_counter() - start,
-        extra={"return_type": return_type, **({"smiles": data.smiles} if isinstance(data.get("smiles"), str) else {})},
+        extra={
+            "return_type": return_type,
+            **({"smiles": data.smiles} if isinstance(data.get("smiles"), str) else {}),
+            **plan.record(),
+        },
     )
 
 

@@ -16,6 +16,10 @@ from mage.games.graph_input import GraphInput
 _MOST_EXTRA_HOPS = 4
 
 
+class LooksFurtherError(ValueError):
+    """A node-level output depends on nodes further away than the model's message passing reaches."""
+
+
 def _layers(model: Any) -> list[MessagePassing]:
     modules = model.modules() if isinstance(model, torch.nn.Module) else ()
     return [module for module in modules if isinstance(module, MessagePassing)]
@@ -45,6 +49,7 @@ def computation_nodes(
     counted_hops: int,
     num_hops: int | None,
     agrees: Callable[[Tensor, Tensor], bool],
+    patient: bool = True,
 ) -> tuple[Tensor, Tensor]:
     """Players, and nodes around them that are kept but do not play.
 
@@ -59,31 +64,36 @@ def computation_nodes(
         counted_hops: Hops that the model was seen to make.
         num_hops: Hops that the user asked for.
         agrees: Whether the answer stays the same on these nodes, with features of the second argument's nodes blanked.
+        patient: Whether to try a few hops more than the model was seen to make before giving up.
+
+    Raises:
+        LooksFurtherError: The answer depends on nodes further away.
     """
     if num_hops is None and counted_hops == 0:
         raise ValueError("num_hops: the model has no message-passing layers to count; say how far a node can see")
     if num_hops is not None and num_hops < 0:
         raise ValueError(f"num_hops must not be negative, got {num_hops}")
     first = counted_hops if num_hops is None else num_hops
-    for hops in range(first, first + (_MOST_EXTRA_HOPS if num_hops is None else 1)):
-        players = _within(model, graph, targets, hops)
+    for hops in range(first, first + (_MOST_EXTRA_HOPS if num_hops is None and patient else 1)):
+        players = nodes_within(model, graph, targets, hops)
         nothing = players[:0]
         if len(players) == graph.num_nodes or agrees(players, nothing):
             return players, nothing
-        ring = _within(model, graph, targets, hops + 1)
+        ring = nodes_within(model, graph, targets, hops + 1)
         scenery = ring[~torch.isin(ring, players)]
         around = torch.cat([players, scenery])
         if agrees(around, nothing) and agrees(around, scenery):
             return players, scenery
         if num_hops is not None:
             return players, nothing
-    raise ValueError(
+    raise LooksFurtherError(
         f"node: the model's answer changes when it sees only {first} hops around the target, so it looks further than "
         "its message-passing layers reach (global pooling, virtual nodes, …); pass num_hops= to cut it there anyway"
     )
 
 
-def _within(model: Any, graph: GraphInput, targets: list[int], hops: int) -> Tensor:
+def nodes_within(model: Any, graph: GraphInput, targets: list[int], hops: int) -> Tensor:
+    """Nodes whose messages reach one of the targets within some hops, ascending."""
     flow = next((layer.flow for layer in _layers(model)), "source_to_target")
     nodes: Tensor = k_hop_subgraph(targets, hops, graph.edge_index, num_nodes=graph.num_nodes, flow=flow)[0]
     return nodes

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import copy
 import warnings
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -13,16 +14,30 @@ from torch import Tensor
 from torch_geometric.data import Data
 
 from mage._typing import Floats, Integers, Masks
+from mage.games._requests import bytes_per_copy, check_device, checked_targets, widest_layer
 from mage.games.evaluation import evaluating
 from mage.games.forward import Forward
 from mage.games.game import Game
 from mage.games.graph_input import GraphInput
-from mage.games.locality import computation_nodes, counting_hops
+from mage.games.grouping import checked_groups
+from mage.games.locality import LooksFurtherError, computation_nodes, counting_hops, nodes_within
 from mage.games.masking import MASKINGS, masking_named
 from mage.games.outputs import Readout
+from mage.games.scenery import with_stand_ins
 from mage.graph import PlayerGraph
 
 _MEBIBYTE = 1 << 20
+_MOST_PLAYERS = 30_000  # the bits of their adjacency take n² / 8 bytes
+_LITTLE_SCENERY = 32  # nodes that are not worth thinning
+_PROBES = 4  # coalitions on which the thinned scenery is tried
+_WIDER = 2  # hops around the computation graph on which a large graph's prediction is computed
+
+
+@dataclass
+class _Runs:
+    """Graphs the model has been run on, counted for a game and all games made from it."""
+
+    graphs: int = 0
 
 
 class ModelGame(Game):
@@ -40,7 +55,9 @@ class ModelGame(Game):
         masking: ``"remove"``, ``"split"``, ``"zero"``, ``"mean"``, or a function ``(graph, masks) -> Union``.
         node: Node whose output is explained.
         edge: Pair of nodes whose link is explained; the model takes ``edge_label_index``.
-        groups: Players that are groups of nodes: a label for each node, or a list of lists of nodes covering all.
+        groups: Players that are groups of nodes: a label for each node, a list of lists of nodes covering all,
+            ``"communities"`` or ``"rings"`` (see :mod:`mage.games.grouping`), or a function
+            ``(edges, num_players) -> labels``.
         task: ``"multiclass"``, ``"binary"``, ``"regression"``; by default by the number of columns (one column is a
             regression unless ``target`` is given).
         return_type: What the model returns: ``"raw"``, ``"probs"`` or ``"log_probs"``.
@@ -49,7 +66,16 @@ class ModelGame(Game):
         names: Names of the players.
         baseline: Value of the empty coalition, where it is known.
         batch_size: Most coalitions in one call of the model.
-        memory_cap: Bytes that a batch may take, roughly.
+        memory_cap: Bytes that a batch may take, roughly. A node or link of a graph that would take more is explained
+            from the nodes within two hops more than it can see, and the model never runs on the whole graph.
+
+    Attributes:
+        player_nodes: Nodes of the input graph that each player stands for.
+        prediction: The model's output, a number per class.
+        num_hops: How many hops away nodes hear each other: message-passing layers, counted as they ran.
+        input_nodes: Nodes of the input graph.
+        seen_nodes: How many of them the prediction was computed from.
+        seen_hops: How far around the targets these are; None for the whole graph.
     """
 
     def __init__(
@@ -72,55 +98,67 @@ class ModelGame(Game):
         batch_size: int = 4096,
         memory_cap: int = 512 * _MEBIBYTE,
     ) -> None:
-        _check_device(model, data)
+        check_device(model, data)
         whole = GraphInput.of(data)
         self.model = model
-        self._graphs_run = 0
-        self._rows_at_once = max(4096, min(16384, 16384 * 32 // _widest_layer(model)))
+        # The nodes in play: their graph, their numbers in the input graph, and the column of a mask that each follows:
+        # a player's, or one more for nodes that are always present, or two more for nodes that never are.
+        self._graph: GraphInput
+        self._nodes: Tensor
+        self._column: Tensor
+        self._num_columns: int
+        self._needed: Tensor  # where the targets are among them
+        self._runs = _Runs()
+        self.input_nodes = whole.num_nodes
+        self._rows_at_once = max(4096, min(16384, 16384 * 32 // widest_layer(model)))
         self._masking = masking_named(masking)
         self._removes = self._masking is MASKINGS["remove"]
         if isinstance(masking, str) and masking in ("zero", "mean"):
-            self._masking(whole, torch.zeros(1, whole.num_nodes, dtype=torch.bool, device=whole.device))
-        needed = _checked_targets(node, edge, whole.num_nodes)
+            # Whether there are features to replace shows on one node.
+            one = torch.zeros(1, dtype=torch.long, device=whole.device)
+            self._masking(whole.restricted_to(one), torch.zeros(1, 1, dtype=torch.bool, device=whole.device))
+        needed = checked_targets(node, edge, whole.num_nodes)
         self.level = "graph" if needed is None else ("node" if edge is None else "edge")
         self._forward = Forward(
             model,
             {*whole.node, *whole.edge, *whole.graph} | ({"edge_label_index"} if edge is not None else set()),
             forward,
         )
-        self._needed = torch.tensor([] if needed is None else needed, dtype=torch.long, device=whole.device)
-        self._graph, self._always = whole, torch.zeros(0, dtype=torch.long)
-        everybody = torch.arange(whole.num_nodes, device=whole.device)
         self._one_by_one = not self._forward.takes_batch and needed is None
-        with counting_hops(model) as hops:
-            full = self._raw(torch.ones(1, whole.num_nodes, dtype=torch.bool, device=whole.device))
-        # How many hops away nodes hear each other: message-passing layers, counted as they ran.
-        self.num_hops = sum(hops)
+        self._absent = baseline
+        self._memory_cap, self._batch_size = memory_cap, batch_size
+        self._targets = torch.tensor([] if needed is None else needed, dtype=torch.long, device=whole.device)
+        num_players, full = self._set_scene(whole, num_hops)
         self.readout = Readout.of(full, task, target, output, return_type)
         self.prediction: Floats = full[0].double().cpu().numpy()
-        if needed is not None:
-            players, context = computation_nodes(
-                model, whole, needed, sum(hops), num_hops, lambda nodes, blank: self._agrees(nodes, blank, full)
-            )
-            everybody = torch.cat([players, context])
-            self._localise(everybody, len(players))
-            num_players = len(players)
-        else:
-            num_players = whole.num_nodes
-        self.player_nodes: list[Integers] = [everybody[i : i + 1].cpu().numpy() for i in range(num_players)]
-        self._labels = torch.arange(num_players, device=whole.device)
-        edges = _edges_among(self._graph, num_players)
-        if edge is not None:
-            # Only coalitions with both ends are worth something; unless joined, the two could never meet in one.
-            edges = np.concatenate([edges, self._needed.cpu().numpy()[None]])
         self._check_batches()
+        labels = np.arange(num_players)
         if groups is not None:
-            labels = checked_groups(groups, everybody[:num_players].cpu().numpy(), whole.num_nodes)
-            self._labels = torch.from_numpy(labels).to(whole.device)
-            nodes = everybody[:num_players].cpu().numpy()
-            self.player_nodes = [nodes[labels == group] for group in range(labels.max() + 1)]
-            edges = labels[edges]
-        count = len(self.player_nodes)
+            players = self._nodes[:num_players].cpu().numpy()
+            found = checked_groups(groups, players, whole.num_nodes, _edges_among(self._graph, num_players))
+            labels = labels if found is None else found
+        self._num_columns = int(labels.max()) + 1
+        self._column[:num_players] = torch.from_numpy(labels).to(whole.device)
+        self._column[num_players:] = self._num_columns
+        self._start(names, baseline)
+
+    def _start(self, names: Sequence[str] | None = None, baseline: float | None = None) -> None:
+        """Become a game among the players that the columns name."""
+        if self._num_columns > _MOST_PLAYERS:
+            raise ValueError(
+                f"groups: {self._num_columns:,} nodes are more players than the {_MOST_PLAYERS:,} whose graph fits in "
+                "memory; group them, for example with groups='communities'"
+            )
+        column, nodes = self._column.cpu().numpy(), self._nodes.cpu().numpy()
+        order = np.argsort(column, kind="stable")
+        count = int(np.searchsorted(column[order], self._num_columns))
+        starts = np.searchsorted(column[order[:count]], np.arange(1, self._num_columns))
+        self.player_nodes: list[Integers] = np.split(nodes[order[:count]], starts)
+        edges = column[self._graph.edge_index.T.cpu().numpy()]
+        if self.level == "edge":
+            # Only coalitions with both ends are worth something; unless joined, the two could never meet in one.
+            edges = np.concatenate([edges, column[self._needed.cpu().numpy()][None]])
+        edges = edges[(edges < self._num_columns).all(axis=1)]
         if names is None:
             names = [
                 ",".join(map(str, nodes)) if len(nodes) <= 3 else f"group {i}"
@@ -128,34 +166,49 @@ class ModelGame(Game):
             ]
         super().__init__(
             self._value,
-            count,
-            PlayerGraph(count, edges),
+            self._num_columns,
+            PlayerGraph(self._num_columns, edges),
             names,
             baseline=baseline,
-            batch_size=batch_size,
-            bytes_per_coalition=_bytes_per_copy(model, self._graph),
-            memory_cap=memory_cap,
+            batch_size=self._batch_size,
+            bytes_per_coalition=bytes_per_copy(self.model, self._graph),
+            memory_cap=self._memory_cap,
         )
 
     @property
     def num_queries(self) -> int:
         """Graphs the model has been run on, the unmasked one included; coalitions without the target need no run."""
-        return self._graphs_run
+        return self._runs.graphs
 
     @property
     def target(self) -> int | None:
         """Class that is explained; None for regression."""
         return self.readout.target
 
+    @property
+    def target_players(self) -> list[int]:
+        """Players without whom there is no output: those of the target node, or of both ends of the link."""
+        columns = {int(column) for column in self._column[self._needed]}
+        return sorted(column for column in columns if column < self._num_columns)
+
+    def edges_between(self, nodes: Integers) -> Integers:
+        """Edges [e, 2] of the input graph between some nodes in play, as positions in their (ascending) list."""
+        rank = np.full(len(self._nodes), -1, dtype=np.int64)
+        inside = self._nodes.cpu().numpy()
+        chosen = np.isin(inside, nodes)
+        rank[chosen] = np.searchsorted(nodes, inside[chosen])
+        edges = rank[self._graph.edge_index.T.cpu().numpy()]
+        return np.asarray(edges[(edges >= 0).all(axis=1)])
+
     # -- evaluation -----------------------------------------------------------------------------------------------
 
     def _value(self, masks: Masks) -> Floats:
         with evaluating(self.model):
             device = self._graph.device
-            chosen = torch.from_numpy(masks).to(device)[:, self._labels]
-            always = torch.ones(len(masks), len(self._always), dtype=torch.bool, device=device)
-            nodes = torch.cat([chosen, always], dim=1)
-            present = nodes[:, self._needed].all(dim=1) if len(self._needed) else chosen.any(dim=1)
+            # Beside the players' columns one for nodes that are always there and one for nodes that never are.
+            fixed = np.tile([True, False], (len(masks), 1))
+            nodes = torch.from_numpy(np.concatenate([masks, fixed], axis=1)).to(device)[:, self._column]
+            present = nodes[:, self._needed].all(dim=1) if len(self._needed) else nodes.any(dim=1)
             if not self._removes and not len(self._needed):
                 present = torch.ones_like(present)
             values = torch.empty(len(masks), dtype=torch.float64, device=device)
@@ -174,7 +227,7 @@ class ModelGame(Game):
         masks = torch.ones(2, size, dtype=torch.bool, device=self._graph.device)
         masks[1, torch.arange(size) % 3 == 2] = False
         masks[1, self._needed] = True
-        masks[1, self._always] = True
+        masks[1, self._column == self._num_columns] = True
         masks[1, 0] = True
         alone = torch.cat([self._raw(masks[:1]), self._raw(masks[1:])])
         try:
@@ -200,8 +253,11 @@ class ModelGame(Game):
 
     def _absent_value(self) -> float:
         """Value where there is nothing to look at: the empty graph, or a graph without the target node."""
-        if self._baseline is not None:
-            return self._baseline
+        if self._absent is None:
+            self._absent = self._absent_output()
+        return self._absent
+
+    def _absent_output(self) -> float:
         size = self._graph.num_nodes
         masks = torch.zeros(1, size, dtype=torch.bool, device=self._graph.device)
         if not self._removes:
@@ -224,7 +280,7 @@ class ModelGame(Game):
         data, place = self._masking(self._graph if graph is None else graph, masks)
         if self.level == "edge":
             data.edge_label_index = place[:, self._needed].T.contiguous()
-        self._graphs_run += count
+        self._runs.graphs += count
         out = self._forward(data, count)
         if count == 1 and self.level != "node" and out.dim() < 2:
             out = out.reshape(1, -1)  # models that squeeze away the only graph of a batch
@@ -245,25 +301,144 @@ class ModelGame(Game):
             raise ValueError(f"model must return one row for each of {count} graphs, got {hint}")
         return out
 
-    # -- locality -------------------------------------------------------------------------------------------------
+    # -- who plays ------------------------------------------------------------------------------------------------
 
-    def _localise(self, nodes: Tensor, num_players: int) -> None:
-        needed = self._needed
-        position = {int(v): i for i, v in enumerate(nodes.tolist())}
-        self._graph = self._graph.restricted_to(nodes)
-        self._needed = torch.tensor([position[int(v)] for v in needed.tolist()], device=needed.device)
-        self._always = torch.arange(num_players, len(nodes), device=needed.device)
+    def zoomed(self, groups: Sequence[Sequence[int]], others: str = "present") -> ModelGame:
+        """The game among some of the nodes, while all others stay as they are.
 
-    def _agrees(self, nodes: Tensor, blank: Tensor, full: Tensor) -> bool:
-        """Whether the model says the same of the target when it sees only these nodes, some of them blanked."""
-        graph, needed = self._graph, self._needed
-        try:
-            self._graph = _blanked(graph, blank)
-            self._localise(nodes, len(nodes))
-            local = self._raw(torch.ones(1, len(nodes), dtype=torch.bool, device=graph.device))
-        finally:
-            self._graph, self._needed, self._always = graph, needed, torch.zeros(0, dtype=torch.long)
-        return bool(torch.allclose(local, full, atol=1e-5, rtol=1e-4))
+        Args:
+            groups: Players, each a list of nodes of the input graph that play in this game.
+            others: Whether all other nodes are always ``"present"``, so that the worth of a coalition is what it adds
+                to them, or always ``"absent"``. Targets that are not in a group are present either way.
+
+        Returns:
+            A game that shares the model and the count of queries with this one, but no remembered worths.
+        """
+        if others not in ("present", "absent"):
+            raise ValueError(f"others must be 'present' or 'absent', got {others!r}")
+        inside = self._nodes.cpu().numpy()
+        sorting = np.argsort(inside)
+        members = np.concatenate([np.asarray(group, dtype=np.int64) for group in groups])
+        place = np.searchsorted(inside, members, sorter=sorting)
+        local = sorting[np.minimum(place, len(inside) - 1)]
+        wrong = members[(inside[local] != members) | (self._column.cpu().numpy()[local] >= self._num_columns)]
+        if len(wrong) or len(np.unique(members)) < len(members):
+            reason = f"node {wrong[0]} does not play" if len(wrong) else "groups must not overlap"
+            raise ValueError(f"groups: {reason}")
+        game, count = copy.copy(self), len(groups)
+        column = torch.full_like(self._column, count if others == "present" else count + 1)
+        column[self._column == self._num_columns] = count
+        column[self._needed] = count
+        labels = np.repeat(np.arange(count), [len(group) for group in groups])
+        column[torch.from_numpy(local).to(column.device)] = torch.from_numpy(labels).to(column.device)
+        game._num_columns, game._column = count, column
+        if self._removes:
+            game._keep(torch.nonzero(column <= count).flatten())
+        game._start()
+        return game
+
+    def _keep(self, local: Tensor) -> None:
+        """Cut the graph to some of its nodes, renumbered in the order given."""
+        self._graph = self._graph.restricted_to(local)
+        self._nodes, self._column = self._nodes[local], self._column[local]
+        self._needed = _positions(self._nodes, self._targets)
+
+    def _set_scene(self, whole: GraphInput, num_hops: int | None) -> tuple[int, Tensor]:
+        """Run the unmasked graph and find who plays: the number of players, and the model's output."""
+        everything = torch.arange(whole.num_nodes, device=whole.device)
+        seen = everything if self.level == "graph" else self._worth_seeing(whole, num_hops)
+        while True:
+            self._stage(whole, seen)
+            with counting_hops(self.model) as hops:
+                full = self._raw(torch.ones(1, len(seen), dtype=torch.bool, device=whole.device))
+            self.num_hops, self.seen_nodes = sum(hops), len(seen)
+            self.seen_hops = None if len(seen) == whole.num_nodes else max(sum(hops), num_hops or 0) + _WIDER
+            if self.level == "graph":
+                return len(seen), full
+            partial = len(seen) < whole.num_nodes
+            try:
+                players, context = computation_nodes(
+                    self.model,
+                    self._graph,
+                    self._needed.tolist(),
+                    sum(hops),
+                    num_hops,
+                    self._agreement(full),
+                    patient=not partial,
+                )
+            except LooksFurtherError:
+                if not partial:
+                    raise
+                # A neighbourhood cannot tell how much further; the whole graph, once, can.
+                seen = everything
+                continue
+            self._stage(whole, seen[torch.cat([players, context])])
+            self._column[len(players) :] = len(players)
+            self._num_columns = len(players)
+            if len(context) > _LITTLE_SCENERY:
+                self._thin_scenery()
+            return len(players), full
+
+    def _thin_scenery(self) -> None:
+        """Put few stand-ins in the place of the scenery, where the model says the same of a few coalitions."""
+        count = self._num_columns
+        probes = torch.ones(_PROBES, count, dtype=torch.bool, device=self._graph.device)
+        probes[1:] = torch.rand(_PROBES - 1, count, generator=torch.Generator().manual_seed(0)).to(probes.device) < 0.8
+        probes[:, self._needed] = True
+
+        def outputs(graph: GraphInput) -> Tensor:
+            always = torch.ones(_PROBES, graph.num_nodes - count, dtype=torch.bool, device=probes.device)
+            masks = torch.cat([probes, always], dim=1)
+            with evaluating(self.model):
+                return torch.cat([self._outputs(mask[None], graph) for mask in masks])
+
+        expected = outputs(self._graph)
+        for graph in with_stand_ins(self._graph, count):
+            if torch.allclose(outputs(graph), expected, atol=1e-5, rtol=1e-4):
+                self._graph = graph
+                self._nodes, self._column = self._nodes[: graph.num_nodes], self._column[: graph.num_nodes]
+                return
+
+    def _stage(self, whole: GraphInput, nodes: Tensor) -> None:
+        """Take some nodes of the input graph, all of them players for now."""
+        self._graph, self._nodes = whole, torch.arange(whole.num_nodes, device=whole.device)
+        self._column, self._needed = self._nodes.clone(), self._targets
+        if len(nodes) < whole.num_nodes or not torch.equal(nodes, self._nodes):
+            self._keep(nodes)
+            self._column = torch.arange(len(nodes), device=whole.device)
+        self._num_columns = len(nodes)
+
+    def _worth_seeing(self, whole: GraphInput, num_hops: int | None) -> Tensor:
+        """All nodes, or where the graph is large those within two hops more than the target can hear."""
+        everything = torch.arange(whole.num_nodes, device=whole.device)
+        if bytes_per_copy(self.model, whole) <= self._memory_cap:
+            return everything
+        targets = self._targets.tolist()
+        near = nodes_within(self.model, whole, targets, 1)
+        self._stage(whole, near)
+        with counting_hops(self.model) as hops:
+            self._raw(torch.ones(1, len(near), dtype=torch.bool, device=whole.device))
+        if not hops and num_hops is None:
+            return everything
+        return nodes_within(self.model, whole, targets, max(sum(hops), num_hops or 0) + _WIDER)
+
+    def _agreement(self, full: Tensor) -> Callable[[Tensor, Tensor], bool]:
+        """Whether the model says the same of the targets when it sees only some nodes, some of them blanked."""
+        scene, needed = self._graph, self._needed
+
+        def agrees(nodes: Tensor, blank: Tensor) -> bool:
+            graph = _blanked(scene.restricted_to(nodes), torch.isin(nodes, blank))
+            self._needed = _positions(nodes, needed)
+            with evaluating(self.model):
+                masks = torch.ones(1, len(nodes), dtype=torch.bool, device=nodes.device)
+                return bool(torch.allclose(self._outputs(masks, graph), full, atol=1e-5, rtol=1e-4))
+
+        return agrees
+
+
+def _positions(nodes: Tensor, wanted: Tensor) -> Tensor:
+    """Where each wanted node stands among others, all of which are different."""
+    return torch.cat([torch.nonzero(nodes == v).flatten() for v in wanted.unbind()] or [wanted])
 
 
 def _blanked(graph: GraphInput, nodes: Tensor, edges: bool = True) -> GraphInput:
@@ -277,63 +452,6 @@ def _blanked(graph: GraphInput, nodes: Tensor, edges: bool = True) -> GraphInput
     return replace(graph, node=features, edge=kept, edge_index=graph.edge_index[:, :count])
 
 
-def checked_groups(groups: Any, players: Integers, num_nodes: int) -> Integers:
-    """A group number 0, 1, … for each player node, from labels [n] or a list of lists of nodes."""
-    if hasattr(groups, "detach"):
-        groups = groups.detach().cpu().numpy()
-    listed = list(groups)
-    labels = np.full(num_nodes, -1, dtype=np.int64)
-    if listed and (isinstance(listed[0], str) or not isinstance(listed[0], Iterable)):
-        if len(listed) != num_nodes:
-            raise ValueError(f"groups must label all {num_nodes} nodes, got {len(listed)} labels")
-        labels = np.unique(np.asarray(listed), return_inverse=True)[1].astype(np.int64)
-    else:
-        for group, nodes in enumerate(listed):
-            for v in nodes:
-                if not 0 <= v < num_nodes:
-                    raise ValueError(f"groups: node {v} does not exist; nodes are 0 … {num_nodes - 1}")
-                if labels[v] >= 0:
-                    raise ValueError(f"groups: node {v} is in groups {labels[v]} and {group}; groups must not overlap")
-                labels[v] = group
-    missing = players[labels[players] < 0]
-    if len(missing):
-        raise ValueError(f"groups: node {missing[0]} is in no group; groups must cover all nodes")
-    return np.unique(labels[players], return_inverse=True)[1].astype(np.int64)
-
-
 def _edges_among(graph: GraphInput, count: int) -> Integers:
     edges = graph.edge_index.T.cpu().numpy()
     return np.asarray(edges[(edges < count).all(axis=1)])
-
-
-def _checked_targets(node: int | None, edge: Sequence[int] | None, num_nodes: int) -> list[int] | None:
-    if node is not None and edge is not None:
-        raise ValueError("node and edge: give one of the two")
-    if node is None and edge is None:
-        return None
-    name, nodes = ("node", [node]) if edge is None else ("edge", list(edge))
-    if edge is not None and len(nodes) != 2:
-        raise ValueError(f"edge must be a pair of nodes, got {edge!r}")
-    for v in nodes:
-        if isinstance(v, bool) or int(v) != v or not 0 <= v < num_nodes:  # type: ignore[arg-type]
-            raise ValueError(f"{name}: node {v} does not exist; nodes are 0 … {num_nodes - 1}")
-    return [int(v) for v in nodes]  # type: ignore[arg-type]
-
-
-def _check_device(model: Any, data: Any) -> None:
-    tensors: list[Tensor] = list(model.parameters()) if isinstance(model, torch.nn.Module) else []
-    tensors += [value for _, value in data if isinstance(value, Tensor)] if isinstance(data, Data) else []
-    places = {tensor.device for tensor in tensors}
-    if len(places) > 1:
-        where = ", ".join(sorted(map(str, places)))
-        raise ValueError(f"data and model are on different devices ({where}); move one with .to(device)")
-
-
-def _bytes_per_copy(model: Any, graph: GraphInput) -> int:
-    """Roughly what one masked copy takes inside the model: a few float rows of its widest layer per node and edge."""
-    return 16 * _widest_layer(model) * (graph.num_nodes + graph.edge_index.size(1)) + 1024
-
-
-def _widest_layer(model: Any) -> int:
-    matrices = [p for p in model.parameters() if p.dim() == 2] if isinstance(model, torch.nn.Module) else []
-    return min(max((max(matrix.shape) for matrix in matrices), default=64), 4096)

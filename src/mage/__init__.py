@@ -4,7 +4,7 @@ import importlib
 from typing import Any
 
 from mage._version import __version__
-from mage.explainers import explain, explain_many
+from mage.explainers import explain, explain_image, explain_many, explain_text
 from mage.explanation import Explanation, load
 from mage.games import Game, ValueFunctionError
 from mage.graph import PlayerGraph
@@ -22,7 +22,9 @@ __all__ = [
     "ValueFunctionError",
     "__version__",
     "explain",
+    "explain_image",
     "explain_many",
+    "explain_text",
     "find_motifs",
     "interactions",
     "load",

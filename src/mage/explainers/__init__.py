@@ -2,11 +2,23 @@
 
 from typing import Any
 
+from mage.explainers.image import explain_image
 from mage.explainers.mage import explain, explain_many
 from mage.explainers.protocol import Explainer, UnsupportedError
 from mage.explainers.registry import CLASSES, explainer_class, get, names, register
+from mage.explainers.text import explain_text
 
-__all__ = ["Explainer", "UnsupportedError", "explain", "explain_many", "get", "names", "register"]
+__all__ = [
+    "Explainer",
+    "UnsupportedError",
+    "explain",
+    "explain_image",
+    "explain_many",
+    "explain_text",
+    "get",
+    "names",
+    "register",
+]
 
 
 def __getattr__(name: str) -> Any:

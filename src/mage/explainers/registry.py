@@ -22,6 +22,7 @@ _EXPLAINERS: dict[str, str | Callable[..., Explainer]] = {
     "same": "same:SAME",
     "edgeshaper": "edgeshaper:EdgeSHAPer",
     "edge-search": "edge_search:EdgeSearch",
+    "random": "random_nodes:RandomNodes",
 }
 CLASSES = {place.partition(":")[2]: name for name, place in _EXPLAINERS.items() if isinstance(place, str)}
 """Names of the classes that come with the library, with the names they are registered under."""

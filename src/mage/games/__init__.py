@@ -1,24 +1,29 @@
 """Games: what is a coalition worth?
 
-``ModelGame`` and what belongs to it need torch and PyTorch Geometric (extra ``pyg``) and are imported on first use.
+``ImageGame``, ``ModelGame``, ``TextGame`` and what belongs to them need torch and PyTorch Geometric (extra ``pyg``) and
+are imported on first use.
 """
 
+import importlib
 from typing import TYPE_CHECKING, Any
 
 from mage.games.game import Game, ValueFunction, ValueFunctionError
 
 if TYPE_CHECKING:
+    from mage.games.image_game import ImageGame
     from mage.games.model_game import ModelGame
+    from mage.games.text_game import TextGame
 
-__all__ = ["Game", "ModelGame", "ValueFunction", "ValueFunctionError"]
+__all__ = ["Game", "ImageGame", "ModelGame", "TextGame", "ValueFunction", "ValueFunctionError"]
+
+# Where each game lies that needs PyTorch, which `import mage` does without.
+_ON_FIRST_USE = {"ImageGame": "image_game", "ModelGame": "model_game", "TextGame": "text_game"}
 
 
 def __getattr__(name: str) -> Any:
-    if name == "ModelGame":
+    if name in _ON_FIRST_USE:
         from mage._optional import require
 
         require("torch_geometric", "pyg")
-        from mage.games.model_game import ModelGame
-
-        return ModelGame
+        return getattr(importlib.import_module(f"mage.games.{_ON_FIRST_USE[name]}"), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

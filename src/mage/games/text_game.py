@@ -1,0 +1,186 @@
+"""Games whose players are the words of a sentence, joined by its dependency tree."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Sequence
+from typing import Any, TypeAlias
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from mage._checks import checked_whole
+from mage._typing import Floats, Masks
+from mage.games._sentence import Absent, Sentence, renderer
+from mage.games.evaluation import evaluating
+from mage.games.game import Game
+from mage.games.model_game import ModelGame
+from mage.games.outputs import Readout
+
+KINDS = ("auto", "graph", "sentences")
+Classifier: TypeAlias = Callable[[list[str]], Any]
+"""From sentences to a row of scores for each [b, classes], or a number for each [b]."""
+
+# Names that say of a parameter that it takes a graph.
+_EDGES = frozenset({"edge_index", "edge_idx", "edges", "adj_t"})
+_WHOLE = frozenset({"data", "graph", "batch_data"})
+_COALITIONS_AT_ONCE = 4096
+
+
+class TextGame(Game):
+    """What is a set of words worth to a model that judges sentences?
+
+    The model is one of two kinds. A *graph network* sees the dependency tree with an embedding for each word, made as
+    in the datasets ``graph_sst2`` and ``twitter``; absent words lose their features and keep their edges. A *classifier
+    of sentences*, any function from a list of texts to scores, sees the text without the absent words, or with
+    something in their place; the tree then only says which words may act together. Equal texts are asked for once.
+
+    Args:
+        model: A graph network, or a function ``classify(list[str])`` that returns an array or tensor [b, classes], or
+            [b] for one number a sentence.
+        sentence: A text, or its words.
+        kind: ``"graph"`` or ``"sentences"``; by default a graph network is known by what its ``forward`` takes.
+        absent: What becomes of absent words. For a graph network a masking of :class:`ModelGame`, by default
+            ``"zero"``. For a classifier ``"remove"`` (the default), a word to put in their place such as ``"[MASK]"``,
+            or a function from the words and who is present (booleans) to a text.
+        encoder: What describes words to a graph network: ``"minilm"`` by default, as in the datasets; a Hugging Face
+            name or folder; or a function from sentences, as words, to one array [words, d] each.
+        edges: Who is joined to whom instead of the tree by spaCy, which knows English only; needs a list of words.
+        target: Class to explain; the predicted one by default.
+        output: ``"logit"``, ``"probability"`` or ``"log-probability"`` of the target.
+        task: ``"multiclass"``, ``"binary"`` or ``"regression"``; by the number of columns by default.
+        return_type: What the model returns: ``"raw"``, ``"probs"`` or ``"log_probs"``.
+        baseline: Value of the sentence without words, where it is known; a classifier is otherwise asked for ``""``.
+        batch_size: Most sentences in one call; 4,096 by default for a graph network, 256 for a classifier.
+    """
+
+    def __init__(
+        self,
+        model: Any,
+        sentence: str | Sequence[str],
+        *,
+        kind: str = "auto",
+        absent: Absent | Callable[..., Any] | None = None,
+        encoder: str | Callable[..., Any] | None = None,
+        edges: Any = None,
+        target: int | None = None,
+        output: str = "logit",
+        task: str = "auto",
+        return_type: str = "raw",
+        baseline: float | None = None,
+        batch_size: int | None = None,
+    ) -> None:
+        if not callable(model):
+            raise TypeError(f"model must be a graph network or a function of sentences, got {type(model).__name__}")
+        if kind not in KINDS:
+            raise ValueError(f"kind must be one of {', '.join(KINDS)}; got {kind!r}")
+        self.kind = ("graph" if takes_graphs(model) else "sentences") if kind == "auto" else kind
+        if encoder is not None and self.kind == "sentences":
+            raise ValueError("encoder: a classifier of sentences reads texts; for a graph network say kind='graph'")
+        size = None if batch_size is None else checked_whole("batch_size", batch_size)
+        self.sentence = Sentence.of(sentence, edges)
+        given = ("zero" if self.kind == "graph" else "remove") if absent is None else absent
+        self.absent = given if isinstance(given, str) else getattr(given, "__name__", "custom")
+        explained = {"target": target, "output": output, "task": task, "return_type": return_type}
+        self._referee: ModelGame | _Texts
+        if self.kind == "graph":
+            self._referee = ModelGame(
+                model,
+                self.sentence.data("minilm" if encoder is None else encoder),
+                masking=given,
+                baseline=baseline,
+                batch_size=size or 4096,
+                **explained,  # type: ignore[arg-type]
+            )
+        else:
+            self._referee = _Texts(model, self.sentence, given, size or 256, **explained)
+        self.readout = self._referee.readout
+        self.prediction: Floats = self._referee.prediction
+        self.num_hops = getattr(self._referee, "num_hops", 0)
+        super().__init__(
+            self._referee.value_fn,
+            len(self.words),
+            self.sentence.graph,
+            self.words,
+            baseline=baseline,
+            batch_size=self._referee.batch_size,
+        )
+
+    @property
+    def words(self) -> tuple[str, ...]:
+        """The players in reading order."""
+        return self.sentence.words
+
+    @property
+    def target(self) -> int | None:
+        """Class that is explained; None for regression."""
+        return self.readout.target
+
+    @property
+    def num_queries(self) -> int:
+        """Sentences the model has been run on, the whole one included; equal texts count once."""
+        return self._referee.num_queries
+
+
+class _Texts:
+    """The worth of coalitions of words to a classifier: each distinct text is classified once."""
+
+    def __init__(
+        self, classify: Classifier, sentence: Sentence, absent: Any, batch_size: int, **explained: Any
+    ) -> None:
+        self._classify = classify
+        self._render = renderer(sentence, absent)
+        self._texts_at_once = batch_size
+        self.batch_size = _COALITIONS_AT_ONCE
+        self._known: dict[str, float] = {}
+        self.num_queries = 0
+        everyone = self._render(np.ones(len(sentence.words), dtype=np.bool_))
+        full = self._outputs([everyone])
+        self.prediction: Floats = full[0].double().cpu().numpy()
+        self.readout = Readout.of(full, **explained)
+        self._known[everyone] = float(self.readout(full)[0])
+
+    def value_fn(self, masks: Masks) -> Floats:
+        """What each coalition's text scores."""
+        texts = [self._render(mask) for mask in masks]
+        # By length, so that a classifier that pads its batches pads little.
+        new = sorted({text for text in texts if text not in self._known}, key=lambda text: (len(text), text))
+        for start in range(0, len(new), self._texts_at_once):
+            some = new[start : start + self._texts_at_once]
+            values = self.readout(self._outputs(some)).double().cpu().tolist()
+            self._known.update(zip(some, values, strict=True))
+        return np.array([self._known[text] for text in texts])
+
+    def _outputs(self, texts: list[str]) -> Tensor:
+        """Rows of scores [b, C], one a text."""
+        threads = torch.get_num_threads()
+        with evaluating(self._classify):
+            # One thread suits small graphs; language models are large.
+            torch.set_num_threads(threads)
+            found = self._classify(list(texts))
+        self.num_queries += len(texts)
+        try:
+            out = found.detach() if isinstance(found, Tensor) else torch.as_tensor(np.asarray(found, dtype=np.float64))
+        except (TypeError, ValueError) as error:
+            kind = type(found).__name__
+            raise ValueError(f"model must return scores [b, classes] or [b] for b texts, got a {kind}") from error
+        out = out.unsqueeze(-1) if out.dim() == 1 else out
+        if out.dim() != 2 or len(out) != len(texts) or not out.size(1):
+            raise ValueError(
+                f"model must return scores [b, classes] or [b] for b texts, got {list(out.shape)} for {len(texts)}"
+            )
+        return out
+
+
+def takes_graphs(model: Any) -> bool:
+    """Whether a model is called with a graph, by the names of what it takes."""
+    is_module = isinstance(model, torch.nn.Module)
+    try:
+        parameters = list(inspect.signature(model.forward if is_module else model).parameters.values())
+    except (TypeError, ValueError):  # functions written in C may not tell
+        return False
+    variadic = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
+    names = [parameter.name for parameter in parameters if parameter.kind not in variadic]
+    # Containers such as torch_geometric.nn.Sequential hide what they take.
+    return bool(_EDGES.intersection(names)) or (is_module and (not names or names[0] in _WHOLE))

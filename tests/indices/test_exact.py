@@ -168,9 +168,9 @@ def test_auto_says_what_it_took(caplog):
     game = Game(lambda masks: masks.sum(axis=1), 20, nx.barabasi_albert_graph(20, 1, seed=0))
     with caplog.at_level("INFO", "mage"):
         sampled = interactions(game, budget=900)
-    assert sampled.method == "permutation"
+    assert sampled.method == "surrogate"
     assert not sampled.exact
-    assert "takes permutation: more than 900" in caplog.text
+    assert "takes surrogate: more than 900" in caplog.text
     assert interactions(game).method == "exact"
     assert interactions(game, permutations=4).num_permutations == 4
 

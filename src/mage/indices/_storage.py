@@ -10,8 +10,16 @@ from mage.indices._families import FAMILIES
 from mage.indices.interactions import Interactions
 
 FORMAT = "mage.interactions/1"
-_KINDS = {"index": str, "exact": bool, "method": str, "num_queries": int, "num_permutations": int, "names": tuple}
-_PLAIN = ("index", "order", "exact", "method", "num_queries", "num_permutations", "baseline", "names")
+_KINDS = {
+    "index": str,
+    "exact": bool,
+    "method": str,
+    "num_queries": int,
+    "num_permutations": int,
+    "names": tuple,
+    "stopped": str,
+}
+_PLAIN = ("index", "order", "exact", "method", "num_queries", "num_permutations", "baseline", "names", "stopped")
 
 
 def to_plain(interactions: Interactions) -> tuple[dict[str, Any], dict[str, AnyArray]]:
@@ -26,13 +34,14 @@ def from_plain(header: dict[str, Any], arrays: dict[str, AnyArray]) -> Interacti
     """What :func:`to_plain` took apart, checked before anything is built from numbers that may be damaged."""
     if header.get("format") != FORMAT:
         raise ValueError(f"format {header.get('format')!r} is not {FORMAT!r}")
-    fields = {name: header[name] for name in _PLAIN}
+    # Files of the first release do not say what ended a run.
+    fields = {name: header.get(name, "") if name == "stopped" else header[name] for name in _PLAIN}
     fields["names"] = tuple(fields["names"])
     values, players, order = arrays["values"], int(header["num_players"]), int(header["order"])
     if not 1 <= players <= len(values) or not 1 <= order <= players + len(values):
         raise ValueError(f"{len(values)} values do not fit {players} players and order {order}")
     # Scores of explainers that are no index carry the explainer's name.
-    known = fields["index"] in FAMILIES or fields["method"] not in {"exact", "exact-local", "permutation"}
+    known = fields["index"] in FAMILIES or fields["method"] not in {"exact", "exact-local", "permutation", "surrogate"}
     if not all(isinstance(fields[name], kind) for name, kind in _KINDS.items()) or not known:
         raise ValueError("the header is damaged")
     graph = PlayerGraph(players, arrays["edges"])

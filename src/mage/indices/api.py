@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import importlib.util
 import logging
 import math
+import time
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -18,12 +21,17 @@ from mage.indices.exact import checked_count, exact_values, readable
 from mage.indices.interactions import Interactions
 from mage.indices.local import DEFAULT_LOCAL_BUDGET, NotLocalError, local_values
 from mage.indices.permutation import DEFAULT_PERMUTATIONS, checked_orderings, permutation_values
+from mage.indices.stopping import Condition, Monitor
+from mage.indices.surrogate import DEFAULT_SURROGATE_BUDGET, REGRESSORS, least_budget, surrogate_values
 
 _log = logging.getLogger("mage")
 
-METHODS = ("auto", "exact", "exact-local", "permutation")
+METHODS = ("auto", "exact", "exact-local", "permutation", "surrogate")
 DEFAULT_EXACT_BUDGET = 10_000_000
 DEFAULT_AUTO_BUDGET = 100_000
+_COSTLY_SECONDS = 1e-3  # of one query
+_COSTLY_BUDGET = 5_000  # for "auto" to go exact where a query is costly
+_TIMED_QUERIES = 64
 
 
 def interactions(
@@ -38,6 +46,10 @@ def interactions(
     antithetic: bool = True,
     orderings: Any = None,
     radius: int | None = None,
+    regressor: str = "auto",
+    tolerance: float | None = None,
+    until: str | Condition | None = None,
+    callback: Callable[[Interactions], Any] | None = None,
     progress: bool | None = None,
 ) -> Interactions:
     """Compute an interaction index of a game.
@@ -47,17 +59,26 @@ def interactions(
         index: ``"shapley"``, ``"shapley-taylor"``, ``"myerson"`` or ``"myerson-taylor"``; the first two ignore edges.
         order: k; 2 by default for the Taylor indices, 1 for the other two.
         method: ``"exact"`` (one query per connected coalition), ``"permutation"`` (Algorithm 1 of the paper, with
-            standard errors), ``"exact-local"`` (exact from few queries, for games in which players only hear each other
-            nearby; checked, and refused otherwise), or ``"auto"``: exact where the coalitions fit the budget, else
-            permutation. The result says which.
+            standard errors), ``"surrogate"`` (a regressor learns the game from few queries and is then corrected:
+            unbiased, with standard errors, from a tenth of the queries or fewer), ``"exact-local"`` (exact from few
+            queries, for games in which players only hear each other nearby; checked, and refused otherwise), or
+            ``"auto"``: exact where the coalitions fit the budget, else surrogate, else (where that cannot be)
+            permutation. The result says which, and the log says why.
         budget: Most distinct coalitions the result may rest on, known ones included: ``"exact"`` compares their number
-            with it, ``"permutation"`` stops before it is passed (and counts the empty coalition). By default
-            10,000,000 for ``"exact"``, 100,000 for ``"auto"`` to go exact, and no limit for ``"permutation"``.
+            with it, the others stop before it is passed (and count the empty coalition). By default 10,000,000 for
+            ``"exact"``, 2,000 for ``"surrogate"``, no limit for ``"permutation"``; and for ``"auto"`` to go exact
+            100,000, or 5,000 where a query is measured to take more than a millisecond.
         permutations: Orderings to sample; 200 by default, or as many as ``budget`` allows where only that is given.
         seed: Seed of the orderings.
         antithetic: Draw orderings in pairs, one the reverse of the other: a smaller error for the same number.
         orderings: Use exactly these orderings [t, n] instead of random ones (with ``"permutation"``).
         radius: L of ``"exact-local"``: how many hops away players hear each other; read from a model by default.
+        regressor: Of ``"surrogate"``: ``"ridge"``, ``"trees"``, ``"mix"``, or ``"auto"`` for what predicts best.
+        tolerance: Stop sampling when the largest standard error is at most this.
+        until: Stop sampling when this holds: ``"motifs stable"`` (the best motif no longer changes within the error),
+            or a function of the interactions so far.
+        callback: Called with the interactions so far, from time to time; a true answer stops and keeps them. So does
+            an interruption (Ctrl-C). :attr:`Interactions.stopped` says what ended a run.
         progress: Show a progress bar; by default on a terminal only.
 
     Returns:
@@ -71,15 +92,10 @@ def interactions(
         raise TypeError(f"game must be a mage.Game, got {type(game).__name__}")
     family = family_named(index)
     k = checked_order(family, order)
-    if method not in METHODS:
-        raise ValueError(f"method must be one of {', '.join(METHODS)}; got {method!r}")
     budget = None if budget is None else checked_whole("budget", budget)
     permutations = None if permutations is None else checked_whole("permutations", permutations)
     checked_whole("seed", seed, least=0)
-    if method.startswith("exact") and (permutations is not None or orderings is not None):
-        raise ValueError(f"permutations and orderings go with method='permutation', not with method={method!r}")
-    if radius is not None and method != "exact-local":
-        raise ValueError(f"radius goes with method='exact-local', not with method={method!r}")
+    _check_method(method, regressor, radius, permutations is not None or orderings is not None)
     if orderings is not None:
         if permutations is not None:
             raise ValueError("permutations: orderings already say how many; give one of the two")
@@ -87,9 +103,27 @@ def interactions(
     _check_size(game.num_players, k)
     graph = game.graph if family.sees_graph else PlayerGraph.complete(game.num_players)
     first_query = game.num_queries
+
+    def build(values: Floats, std_error: Floats, exact: bool = False, used: int = 0, stopped: str = "") -> Interactions:
+        return Interactions(
+            index=family.name,
+            order=k,
+            graph=game.graph,
+            values=values,
+            std_error=std_error,
+            exact=exact,
+            method=method,
+            num_queries=game.num_queries - first_query,
+            num_permutations=used,
+            baseline=game.baseline,
+            names=game.names,
+            stopped=stopped,
+        )
+
+    monitor = Monitor(build, tolerance, until, callback)
     if method == "auto":
-        method = _chosen_method(graph, DEFAULT_AUTO_BUDGET if budget is None else budget, permutations)
-    used = 0
+        method = _chosen_method(game, graph, k, budget, permutations)
+    used, stopped, exact = 0, "", method.startswith("exact")
     if method == "exact":
         count = checked_count(graph, DEFAULT_EXACT_BUDGET if budget is None else budget, family.name)
         values = np.concatenate(exact_values(game, graph, k, count, progress))
@@ -99,10 +133,14 @@ def interactions(
         # The same for both families: where players only hear their neighbours, structure adds nothing.
         values = np.concatenate(_local_values(game, k, radius, limit, seed, progress))
         std_error = np.zeros_like(values)
+    elif method == "surrogate":
+        values, std_error, exact, stopped = surrogate_values(
+            game, graph, k, budget=budget, regressor=regressor, seed=seed, monitor=monitor, progress=progress
+        )
     else:
         if permutations is None and budget is None:
             permutations = DEFAULT_PERMUTATIONS
-        values, std_error, used = permutation_values(
+        values, std_error, used, stopped = permutation_values(
             game,
             graph,
             k,
@@ -111,21 +149,22 @@ def interactions(
             antithetic=antithetic,
             orderings=orderings,
             seed=seed,
+            monitor=monitor,
             progress=progress,
         )
-    return Interactions(
-        index=family.name,
-        order=k,
-        graph=game.graph,
-        values=values,
-        std_error=std_error,
-        exact=method.startswith("exact"),
-        method=method,
-        num_queries=game.num_queries - first_query,
-        num_permutations=used,
-        baseline=game.baseline,
-        names=game.names,
-    )
+    return build(values, std_error, exact, used, stopped)
+
+
+def _check_method(method: str, regressor: str, radius: int | None, orders: bool) -> None:
+    """Refuse arguments that do not belong to the method, before any work."""
+    if method not in METHODS:
+        raise ValueError(f"method must be one of {', '.join(METHODS)}; got {method!r}")
+    if orders and method not in {"auto", "permutation"}:
+        raise ValueError(f"permutations and orderings go with method='permutation', not with method={method!r}")
+    if radius is not None and method != "exact-local":
+        raise ValueError(f"radius goes with method='exact-local', not with method={method!r}")
+    if regressor not in REGRESSORS:
+        raise ValueError(f"regressor must be one of {', '.join(REGRESSORS)}; got {regressor!r}")
 
 
 def _local_values(
@@ -144,13 +183,43 @@ def _local_values(
         return local_values(game, game.graph, order, found + 1, limit, seed, progress)
 
 
-def _chosen_method(graph: PlayerGraph, limit: int, permutations: int | None) -> str:
-    """Exact where it fits the limit; an explicit number of orderings is a wish to sample."""
+def _chosen_method(game: Game, graph: PlayerGraph, order: int, budget: int | None, permutations: int | None) -> str:
+    """Exact where it fits the budget, else the surrogate where it can work, else permutation; and a word on why."""
+    limit = DEFAULT_AUTO_BUDGET if budget is None else budget
     count = graph.count_connected(cap=limit)
-    method = "permutation" if permutations is not None or count > limit else "exact"
     number = f"more than {limit:,}" if count > limit else f"{count:,}"
-    _log.info("method='auto' takes %s: %s connected coalitions, limit %s", method, number, f"{limit:,}")
+    why = f"{number} connected coalitions, limit {limit:,}"
+    if permutations is not None:
+        # An explicit number of orderings is a wish to sample.
+        return _said("permutation", f"permutations={permutations} asks for it")
+    if budget is None and _COSTLY_BUDGET < count <= limit:
+        seconds = _seconds_of_a_query(game, graph)
+        if seconds > _COSTLY_SECONDS:
+            limit = _COSTLY_BUDGET
+            why = f"{number} connected coalitions, a query takes {1e3 * seconds:.2g} ms, limit then {limit:,}"
+    if count <= limit:
+        return _said("exact", why)
+    least = least_budget(graph, order)
+    if (DEFAULT_SURROGATE_BUDGET if budget is None else budget) < least:
+        return _said("permutation", f"{why}; a surrogate would need a budget of {least:,}")
+    if importlib.util.find_spec("lightgbm") is None:
+        return _said("permutation", f"{why}; the surrogate needs pip install 'mage-explain[surrogate]'")
+    return _said("surrogate", why)
+
+
+def _said(method: str, why: str) -> str:
+    _log.info("method='auto' takes %s: %s", method, why)
     return method
+
+
+def _seconds_of_a_query(game: Game, graph: PlayerGraph) -> float:
+    """Time per query of a batch of small coalitions that every method needs anyway."""
+    block = next(graph.blocks(_TIMED_QUERIES, max_size=2))
+    known = game.num_queries
+    start = time.perf_counter()
+    game.worth_of_bits(block.members, all_distinct=True)
+    asked = game.num_queries - known
+    return (time.perf_counter() - start) / asked if asked else 0.0
 
 
 def _check_size(num_players: int, order: int) -> None:

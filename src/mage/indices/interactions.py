@@ -39,11 +39,13 @@ class Interactions:
         std_error: Standard error of each value, in the same order; zero for values known exactly. It is estimated from
             the sampled orderings, and NaN where there are too few of them.
         exact: Whether every value is exact up to rounding.
-        method: How it was computed: ``"exact"`` or ``"permutation"``.
+        method: How it was computed: ``"exact"``, ``"exact-local"``, ``"permutation"`` or ``"surrogate"``.
         num_queries: Calls of the model this computation caused; coalitions it already knew are free.
         num_permutations: Orderings averaged over; 0 where exact.
         baseline: Worth of the empty coalition before normalisation.
         names: Names of the players.
+        stopped: What ended the sampling: ``"budget"``, ``"tolerance"``, ``"until"``, ``"cancelled"`` by a callback or
+            ``"interrupted"`` from the keyboard; empty where it came to its end.
     """
 
     index: str
@@ -57,6 +59,7 @@ class Interactions:
     num_permutations: int = 0
     baseline: float = 0.0
     names: tuple[str, ...] = field(default=())
+    stopped: str = ""
 
     def __post_init__(self) -> None:
         expected = sum(math.comb(self.num_players, size) for size in range(1, self.order + 1))
@@ -108,6 +111,19 @@ class Interactions:
             yield Term(players, value, error)
 
     @property
+    def partial(self) -> bool:
+        """Whether the run was broken off, so that less was sampled than had been asked for."""
+        return self.stopped in {"cancelled", "interrupted"}
+
+    @property
+    def how(self) -> str:
+        """How it was computed, in a few words."""
+        if self.exact:
+            return "exact"
+        text = f"{self.method}, {self.num_permutations} orderings" if self.num_permutations else self.method
+        return f"{text}, {self.stopped}" if self.partial else text
+
+    @property
     def first_order(self) -> Floats:
         """Values of single players [n]."""
         return self.values[: self.num_players].copy()
@@ -155,9 +171,8 @@ class Interactions:
         return [Term(tuple(subsets[row].tolist()), float(values[row]), float(errors[row])) for row in best]
 
     def __repr__(self) -> str:
-        how = "exact" if self.exact else f"{self.method}, {self.num_permutations} orderings"
         lines = [
-            f"Interactions({self.index}, order {self.order}, {self.num_players} players; {how}, "
+            f"Interactions({self.index}, order {self.order}, {self.num_players} players; {self.how}, "
             f"{self.num_queries:,} queries)"
         ]
         for term in self.top(5) if len(self.values) else []:

@@ -14,17 +14,21 @@ from mage.games._memo import CoalitionTable
 from mage.graph import PlayerGraph
 from mage.indices._subsets import binomial_table, subsets_of_size
 from mage.indices.exact import LowerOrders
+from mage.indices.stopping import Monitor
 
 DEFAULT_PERMUTATIONS = 200
+_PARTS = (8, 24)  # where these draws are cut
+_LOOK_GROWTH = 1.25
 _DRAW = 64  # units drawn at a time; fixed, so that the sequence does not depend on anything else
 
 
 class PermutationEstimate(NamedTuple):
-    """Values and standard errors by set, and the number of orderings they rest on."""
+    """Values and standard errors by set, the number of orderings they rest on, and what ended the run early."""
 
     values: Floats
     std_error: Floats
     num_permutations: int
+    stopped: str
 
 
 class _Terms(NamedTuple):
@@ -56,6 +60,7 @@ def permutation_values(
     antithetic: bool,
     orderings: Integers | None,
     seed: int,
+    monitor: Monitor,
     progress: bool | None,
 ) -> PermutationEstimate:
     """Estimate the index of all sets of at most ``order`` players; smaller sets than that are exact.
@@ -74,6 +79,7 @@ def permutation_values(
         antithetic: Whether to draw pairs.
         orderings: Take these instead of random ones.
         seed: Seed of the orderings.
+        monitor: When to stop before all orderings are done; asked after a few units, and each time a quarter more is done.
         progress: See :func:`mage._progress.progress_bar`.
     """
     unit = 2 if antithetic and orderings is None else 1
@@ -87,35 +93,51 @@ def permutation_values(
     mean = np.zeros(math.comb(game.num_players, order))
     spread, largest = np.zeros_like(mean), np.zeros(1)
     lower: list[Floats] | None = None
-    done, stop = 0, False
+    done, stop, stopped, look = 0, False, "", 0.0
+
+    def estimate() -> PermutationEstimate:
+        values = [*(lower if lower is not None else _lower_orders(game, graph, order)), mean]
+        top = _standard_errors(graph, order, spread, largest, done // unit)
+        errors = [*(np.zeros_like(part) for part in values[:-1]), top]
+        return PermutationEstimate(np.concatenate(values), np.concatenate(errors), done, stopped)
+
     with progress_bar("sampled index", wanted if budget is None else budget, progress) as tick:
-        for batch in source:
-            for terms in _collected(graph, batch[: wanted - done], unit, order):
-                before = needed.count
-                fitting = needed.units(terms, unit)
-                stop = fitting < len(terms.ends) // unit
-                if done + fitting == 0:
-                    raise ValueError(
-                        f"budget: {budget:,} is too small; the smaller sets and one {'pair of ' * (unit - 1)}"
-                        f"ordering{'s' * (unit - 1)} need {needed.at_least:,} coalitions"
+        try:
+            for batch in source:
+                for terms in _collected(graph, batch[: wanted - done], unit, order):
+                    before = needed.count
+                    fitting = needed.units(terms, unit)
+                    stop = fitting < len(terms.ends) // unit
+                    if done + fitting == 0:
+                        raise ValueError(
+                            f"budget: {budget:,} is too small; the smaller sets and one {'pair of ' * (unit - 1)}"
+                            f"ordering{'s' * (unit - 1)} need {needed.at_least:,} coalitions"
+                        )
+                    if lower is None:
+                        lower = _lower_orders(game, graph, order)
+                    last = terms.ends[fitting * unit - 1] if fitting else 0
+                    contributions = terms.signs[:last] * game.worth_of_bits(terms.coalitions[:last])
+                    kernels.add_units(
+                        terms.ends, unit, fitting, terms.targets, contributions, done // unit, mean, spread, largest
                     )
-                if lower is None:
-                    lower = _lower_orders(game, graph, order)
-                last = terms.ends[fitting * unit - 1] if fitting else 0
-                contributions = terms.signs[:last] * game.worth_of_bits(terms.coalitions[:last])
-                kernels.add_units(
-                    terms.ends, unit, fitting, terms.targets, contributions, done // unit, mean, spread, largest
-                )
-                done += fitting * unit
-                tick(fitting * unit if budget is None else needed.count - before)
-                if stop:
+                    done += fitting * unit
+                    tick(fitting * unit if budget is None else needed.count - before)
+                    if stop:
+                        stopped = "budget"
+                        break
+                if stop or done >= wanted:
                     break
-            if stop or done >= wanted:
-                break
-    values = [*(lower if lower is not None else _lower_orders(game, graph, order)), mean]
-    top = _standard_errors(graph, order, spread, largest, done // unit)
-    errors = [*(np.zeros_like(part) for part in values[:-1]), top]
-    return PermutationEstimate(np.concatenate(values), np.concatenate(errors), done)
+                if done >= look:
+                    look = done * _LOOK_GROWTH
+                    stopped = monitor.verdict(*estimate()[:2])
+                    if stopped:
+                        break
+        except KeyboardInterrupt:
+            # What was paid for is worth keeping, once there is enough of it to tell the error.
+            if done < 2 * unit:
+                raise
+            stopped = "interrupted"
+    return estimate()
 
 
 def _standard_errors(graph: PlayerGraph, order: int, spread: Floats, largest: Floats, units: int) -> Floats:
@@ -175,7 +197,9 @@ def _random_orderings(num_players: int, antithetic: bool, seed: int) -> Iterator
     generator = np.random.default_rng(seed)
     while True:
         drawn = generator.permuted(np.tile(np.arange(num_players), (_DRAW, 1)), axis=1)
-        yield np.stack([drawn, drawn[:, ::-1]], axis=1).reshape(-1, num_players) if antithetic else drawn
+        # In parts that grow, so that there is soon something to show or to keep.
+        for part in np.split(drawn, _PARTS):
+            yield np.stack([part, part[:, ::-1]], axis=1).reshape(-1, num_players) if antithetic else part
 
 
 def _collected(

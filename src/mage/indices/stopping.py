@@ -1,0 +1,67 @@
+"""When is an estimate good enough?"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+from mage._typing import Floats
+from mage.indices.interactions import Interactions
+
+Condition = Callable[[Interactions], bool]
+
+# Conditions by name, each made afresh for a run. Rooms further down the road register theirs here.
+CONDITIONS: dict[str, Callable[[], Condition]] = {}
+
+
+class Monitor:
+    """Looks at an estimate from time to time and says whether to stop, and why.
+
+    Args:
+        build: Makes the result from values and standard errors.
+        tolerance: Stop when the largest standard error is at most this.
+        until: Stop when this holds of the estimate: a function, or a name in :data:`CONDITIONS`.
+        callback: Called with each estimate; a true answer cancels the run.
+    """
+
+    def __init__(
+        self,
+        build: Callable[[Floats, Floats], Interactions],
+        tolerance: float | None = None,
+        until: str | Condition | None = None,
+        callback: Callable[[Interactions], Any] | None = None,
+    ) -> None:
+        if tolerance is not None and not (isinstance(tolerance, int | float) and 0 < tolerance < math.inf):
+            raise ValueError(f"tolerance must be a positive number, got {tolerance!r}")
+        if isinstance(until, str):
+            if until not in CONDITIONS:
+                raise ValueError(f"until must be a function or one of {', '.join(CONDITIONS)}; got {until!r}")
+            until = CONDITIONS[until]()
+        elif until is not None and not callable(until):
+            raise ValueError(f"until must be a function of the interactions, got {until!r}")
+        if callback is not None and not callable(callback):
+            raise ValueError(f"callback must be a function of the interactions, got {callback!r}")
+        self._build = build
+        self._tolerance = tolerance
+        self._until = until
+        self._callback = callback
+
+    @property
+    def watching(self) -> bool:
+        """Whether there is anything that may end a run early."""
+        return self._tolerance is not None or self._until is not None or self._callback is not None
+
+    def verdict(self, values: Floats, std_error: Floats) -> str:
+        """Why to stop now, or nothing."""
+        if not self.watching:
+            return ""
+        estimate = self._build(values, std_error)
+        if self._callback is not None and self._callback(estimate):
+            return "cancelled"
+        # Errors that cannot be told yet are NaN, and no smaller than anything.
+        if self._tolerance is not None and bool((std_error <= self._tolerance).all()):
+            return "tolerance"
+        if self._until is not None and self._until(estimate):
+            return "until"
+        return ""

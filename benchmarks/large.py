@@ -188,8 +188,6 @@ def run(name: str, seed: int, options: dict[str, object]) -> None:
     print(f"  {seconds:.1f} s ({used:.1f} s of processor time), {explanation.num_queries:,} queries")
     print(f"  peak memory {peak:,.0f} MiB ({before:,.0f} MiB before explaining: PyTorch, the graph)")
     print(f"  {len(truth)} planted nodes, F1 {f1:.3f}")
-    for line in explanation.extra.get("notes", []):
-        print(f"  {line}")
     print("  " + repr(explanation).replace("\n", "\n  "), flush=True)
 
 

@@ -14,7 +14,7 @@ import numpy as np
 from mage._archive import DAMAGE, read_archive, write_archive
 from mage._files import atomic_path
 from mage._typing import Floats, Integers
-from mage.indices import Interactions
+from mage.indices import FAMILIES, Interactions
 from mage.indices import _storage as interactions_storage
 from mage.indices._subsets import ranks, subsets_of_size
 from mage.motifs import Motif, MotifSet
@@ -153,10 +153,14 @@ class Explanation:
     def how(self) -> str:
         """How the scores were found, in words."""
         index = self.interactions
-        if index.method not in {"exact", "exact-local", "permutation"}:
+        if index.index not in FAMILIES:
             return f"{index.index} scores"
-        how = "exact" if index.exact else f"{index.num_permutations} orderings"
-        return f"{index.index} of order {index.order}, {how}"
+        return f"{index.index} of order {index.order}, {index.how}"
+
+    @property
+    def notes(self) -> list[str]:
+        """What was approximated on the way, in words; empty for most graphs."""
+        return [str(note) for note in self.extra.get("notes", ())]
 
     # -- looking --------------------------------------------------------------------------------------------------
 
@@ -164,6 +168,7 @@ class Explanation:
     def headline(self) -> str:
         """The prediction in words."""
         where = {"graph": "the graph", "node": "the node", "edge": "the link", "image": "the image"}[self.level]
+        where = "the sentence" if "words" in self.extra and self.level == "graph" else where
         if self.target is None:
             return f"prediction {self.prediction[0]:.4g} for {where}"
         probabilities = self.probabilities
@@ -176,6 +181,7 @@ class Explanation:
             f"  {self.how}, {self.num_queries:,} queries, {self.seconds:.2f} s; motifs {self.motifs.proof}",
         ]
         lines += [f"  {line}" for line in self._motif_lines()] or ["  no motif found"]
+        lines += [f"  {note}" for note in self.notes]
         return "\n".join(lines)
 
     def _motif_lines(self) -> list[str]:
@@ -196,7 +202,7 @@ class Explanation:
         """A table for terminals."""
         from rich.table import Table
 
-        table = Table(title=self.headline, caption=repr(self).splitlines()[1].strip())
+        table = Table(title=self.headline, caption="\n".join([repr(self).splitlines()[1].strip(), *self.notes]))
         for heading in ("", "score", "nodes"):
             table.add_column(heading)
         for motif in self.motifs:
@@ -252,6 +258,9 @@ class Explanation:
             "index": self.interactions.index,
             "order": self.interactions.order,
             "exact": self.interactions.exact,
+            "method": self.interactions.method,
+            "stopped": self.interactions.stopped,
+            "notes": self.notes,
             "num_queries": self.num_queries,
             "seconds": self.seconds,
         }

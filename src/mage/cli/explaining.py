@@ -62,9 +62,14 @@ def explain(
     masking: Annotated[
         str | None, typer.Option(help="remove, split, zero or mean; remove, or what the dataset says.")
     ] = None,
-    method: Annotated[str, typer.Option(help="auto, exact or permutation.")] = "auto",
+    method: Annotated[str, typer.Option(help="auto, exact, exact-local, surrogate or permutation.")] = "auto",
     budget: Annotated[int | None, typer.Option(help="Most coalitions to ask for.")] = None,
     permutations: Annotated[int | None, typer.Option(help="Orderings to sample.")] = None,
+    tolerance: Annotated[float | None, typer.Option(help="Stop when the largest standard error is below.")] = None,
+    until: Annotated[str | None, typer.Option(help="Stop sampling when: 'motifs stable'.")] = None,
+    groups: Annotated[str | None, typer.Option(help="Players that are groups: communities or rings.")] = None,
+    refine: Annotated[bool | None, typer.Option(help="Then let the nodes of the best groups play.")] = None,
+    max_players: Annotated[int | None, typer.Option(help="Most players; 300, and 48 of more, by default.")] = None,
     seed: Annotated[int, typer.Option(help="Seed of the sampling.")] = 0,
     everything: Annotated[
         bool, typer.Option("--all", help="With --dataset: explain all graphs that the paper would, into --folder.")
@@ -84,6 +89,7 @@ def explain(
     address: Annotated[str | None, typer.Option(help="With --engine ray: address of a cluster.")] = None,
     save: Annotated[Path | None, typer.Option(help="Keep the explanation in this file.")] = None,
     picture: Annotated[Path | None, typer.Option(help="Draw it to this .svg, .png or .pdf.")] = None,
+    page: Annotated[Path | None, typer.Option(help="Write an interactive page to this .html file.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")] = False,
 ) -> None:
     """Explain a model on one graph: your own model and data, or a named dataset.
@@ -107,11 +113,16 @@ def explain(
             "method": method,
             "budget": budget,
             "permutations": permutations,
+            "tolerance": tolerance,
+            "until": until,
+            "groups": groups,
+            "refine": refine,
+            "max_players": max_players,
             "seed": seed,
         }
         given = {name: value for name, value in wanted.items() if value is not None}
-        if everything and (save is not None or picture is not None or as_json):
-            raise ValueError("--save, --picture and --json are for one graph; --all writes into --folder")
+        if everything and (save is not None or picture is not None or page is not None or as_json):
+            raise ValueError("--save, --picture, --page and --json are for one graph; --all writes into --folder")
         if not everything and (engine != "local" or address is not None):
             raise ValueError("--engine and --address go with --all")
         if which not in {"paper", "test"}:
@@ -131,6 +142,8 @@ def explain(
             from mage.plots import save_figure
 
             save_figure(explanation.plot(), picture)
+        if page is not None:
+            explanation.save_html(page)
     if as_json:
         typer.echo(json.dumps(explanation.to_dict(), indent=2))
     else:

@@ -14,13 +14,14 @@ from mage._fingerprint import graph_fingerprint, model_fingerprint, update
 from mage._progress import progress_bar
 from mage.explanation import Explanation
 from mage.indices import Interactions, interactions
-from mage.motifs import Motif, MotifSet, find_motifs
+from mage.motifs import Motif, MotifSet, MotifsStable, find_motifs
 
 if TYPE_CHECKING:
     from torch import Tensor
     from torch_geometric.data import Data
 
     from mage.games.model_game import ModelGame
+    from mage.indices.stopping import Condition
 
 
 def explain(
@@ -57,6 +58,10 @@ def explain(
     progress: bool | None = None,
     refine: bool | str | None = None,
     max_players: int | None = None,
+    regressor: str = "auto",
+    tolerance: float | None = None,
+    until: str | Condition | None = None,
+    callback: Callable[[Interactions], Any] | None = None,
 ) -> Explanation:
     """Explain what a PyG model says of one graph, node or link by the groups of nodes that made it say so.
 
@@ -75,7 +80,8 @@ def explain(
             ``"communities"``, ``"rings"``, or a function ``(edges, num_players) -> labels``.
         index: ``"myerson-taylor"`` or one of the other three indices.
         order: Order of the index, 1 to 3.
-        method: ``"auto"``, ``"exact"`` or ``"permutation"``; see :func:`mage.interactions`.
+        method: ``"auto"``, ``"exact"``, ``"exact-local"``, ``"surrogate"`` or ``"permutation"``; see
+            :func:`mage.interactions`.
         budget: Most coalitions to ask the model for, at each stage where there are several.
         permutations: Orderings to sample.
         seed: Seed of the sampling.
@@ -98,6 +104,11 @@ def explain(
         max_players: Most players. By default up to 300 play as they are. Above that, the nodes of a graph form
             communities whose best are refined, and of a node's neighbourhood the 48 nodes with the largest effects
             play while the others stay present (beyond 2,000, communities too); see ``extra["players_cap"]``.
+        regressor: What a surrogate learns with; see :func:`mage.interactions`.
+        tolerance: Stop sampling when the largest standard error is at most this.
+        until: ``"motifs stable"`` stops sampling when the best motifs no longer change within the error; or a function.
+        callback: Called with the interactions so far, from time to time; a true answer stops and explains by them. So
+            does an interruption from the keyboard; ``interactions.stopped`` then says so.
 
     Returns:
         Motifs, interactions, masks, and what they cost.
@@ -128,13 +139,27 @@ def explain(
         batch_size=batch_size,
     )
 
+    sought: dict[str, Any] = {"num_motifs": num_motifs, "tau": tau, "connected": connected, "noise_floor": noise_floor}
+
     def ask(stage: ModelGame) -> Interactions:
         limit = budget if permutations is not None else plan.budget(stage, order, method, budget)
-        return interactions(stage, index, order, method, limit, permutations, seed, progress=progress)
+        stable = MotifsStable(max_nodes=max_nodes, **sought) if until == "motifs stable" else until
+        return interactions(
+            stage,
+            index,
+            order,
+            method,
+            limit,
+            permutations,
+            seed,
+            regressor=regressor,
+            tolerance=tolerance,
+            until=stable,
+            callback=callback,
+            progress=progress,
+        )
 
-    search = partial(
-        find_motifs, num_motifs=num_motifs, tau=tau, connected=connected, noise_floor=noise_floor, solver=solver
-    )
+    search = partial(find_motifs, **sought, solver=solver)
     include, exclude = list(include), list(exclude)
     for name, nodes in (("include", include), ("exclude", exclude)):
         _players_of(name, nodes, game)

@@ -79,7 +79,7 @@ def permutation_values(
         antithetic: Whether to draw pairs.
         orderings: Take these instead of random ones.
         seed: Seed of the orderings.
-        monitor: When to stop before all orderings are done; asked after a few units, and each time a quarter more is done.
+        monitor: When to stop before all orderings are done; asked after a few, and each time a quarter more is done.
         progress: See :func:`mage._progress.progress_bar`.
     """
     unit = 2 if antithetic and orderings is None else 1

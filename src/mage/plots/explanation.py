@@ -98,6 +98,10 @@ def plot_explanation(explanation: Explanation, positions: Any = None, heat_map: 
     require("matplotlib", "plot")
     from matplotlib.figure import Figure
 
+    from mage.closeup import close_up
+
+    if positions is None:
+        explanation = close_up(explanation)
     figure = Figure(figsize=(11 if heat_map else 6, 5.6), layout="constrained")
     axes = figure.add_subplot(1, 2 if heat_map else 1, 1)
     draw_motifs(axes, explanation, positions)

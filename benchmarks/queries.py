@@ -1,9 +1,9 @@
-"""Error against the exact index by queries: ``python benchmarks/queries.py [--graphs N] [--seeds N]``.
+"""Error against the exact index by queries: ``python benchmarks/queries.py [--plot FILE]``.
 
 Needs the data and checkpoints of the paper in ``MAGE_DATA``. Takes the authors' GCN and GIN on BA-2Motifs and Mutagenic
 and test graphs whose exact index can be computed, and prints, for the surrogate and for sampled orderings (the paper's
-200), the error of Ψ² relative to its largest entry, the queries, and F1 or AMI of the motifs. The surrogate has 1/20 of
-the queries of 200 orderings on BA-2Motifs and 1/6 on Mutagenic, then twice and four times that. ``--plot FILE``: a plot.
+200), the error of Ψ² relative to its largest entry, the queries, and F1 or AMI of the motifs. The surrogate gets 1/20
+of the queries of 200 orderings on BA-2Motifs and 1/6 on Mutagenic, then twice and four times that.
 """
 
 from __future__ import annotations

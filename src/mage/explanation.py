@@ -215,9 +215,9 @@ class Explanation:
 
     def plot(self, **options: Any) -> Figure:
         """The graph with its motifs, green for and red against; see :func:`mage.plots.plot_explanation`."""
-        from mage.plots import plot_explanation
+        from mage.plots import plot_explanation, plot_image
 
-        return plot_explanation(self, **options)
+        return plot_image(self, **options) if self.level == "image" else plot_explanation(self, **options)
 
     def save_html(self, path: str | Path, title: str = "Why?", text: str = "") -> None:
         """Write one self-contained interactive page that opens anywhere, offline; see :mod:`mage.report`.

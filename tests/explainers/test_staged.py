@@ -54,7 +54,9 @@ def test_a_pair_among_four_hundred_nodes_is_found(options, masking):
     data, pair = blocks_with_a_marked_pair()
     explanation = mage.explain(Marked(), data, 1, 2, masking=masking, budget=2_000, **options)
     assert [motif.nodes for motif in explanation.motifs] == [pair]
-    assert explanation.motifs[0].score == pytest.approx(2.0, abs=1e-4)
+    # Exact where all orderings agree; a surrogate is right within its error.
+    error = explanation.motif_error(explanation.motifs[0])
+    assert abs(explanation.motifs[0].score - 2.0) <= max(1e-4, 4 * error)
     (stage,) = explanation.extra["stages"]
     assert sorted(v for nodes in stage["players"] for v in nodes) == list(range(400))
     assert 20 <= len(stage["players"]) <= 40

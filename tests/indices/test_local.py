@@ -8,10 +8,11 @@ from hypothesis import strategies as st
 from torch_geometric.data import Data
 
 import mage
+from mage import _bits
 from mage.games import ModelGame
 from mage.indices import NotLocalError, TooManyCoalitionsError
 from mage.indices.local import local_coalitions
-from mage.models import GCN, GIN
+from mage.models import GAT, GCN, GIN
 from mage.testing import random_graph
 from tests.data import data_path
 
@@ -31,8 +32,6 @@ def is_local(graph, members, radius):
 @given(st.integers(1, 7), st.integers(0, 200), st.integers(0, 3))
 def test_local_coalitions_are_those_of_small_radius(players, seed, radius):
     graph = random_graph(players, 0.4, seed)
-    from mage import _bits
-
     listed = _bits.unpack(local_coalitions(graph, radius, 10_000), players)
     found = {tuple(np.flatnonzero(row).tolist()) for row in listed}
     assert len(found) == len(listed)
@@ -48,8 +47,6 @@ def test_local_coalitions_are_those_of_small_radius(players, seed, radius):
 
 def local_game(graph, radius, seed):
     """A game in which random local coalitions, and no others, have dividends."""
-    from mage import _bits
-
     family = _bits.unpack(local_coalitions(graph, radius, 10_000), graph.num_players)
     dividends = np.random.default_rng(seed).normal(size=len(family))
 
@@ -96,6 +93,90 @@ def test_models_tell_their_radius(model, hops):
     exact = mage.interactions(ModelGame(model, data, masking="split"), method="exact")
     assert found.num_queries < exact.num_queries / 2
     assert found.values == pytest.approx(exact.values, abs=1e-5 * np.abs(exact.values).max())
+
+
+@pytest.mark.parametrize("kind", ["gin", "gcn", "gat"])
+@pytest.mark.parametrize("readout", ["mean", "sum"])
+@pytest.mark.parametrize("order", [1, 2, 3])
+def test_models_that_add_up_their_nodes_show_their_shares(kind, readout, order):
+    """Random graphs with nodes of few kinds, so that neighbourhoods recur."""
+    makers = {"gin": GIN, "gcn": GCN, "gat": GAT}
+    for seed in range(3):
+        torch.manual_seed(seed)
+        model = makers[kind](3, 2, 8, num_layers=2, readout=readout).eval().double()
+        graph = random_graph(10, 0.22, seed)
+        edges = torch.from_numpy(graph.edges.T.copy())
+        data = Data(
+            x=torch.eye(3).double()[torch.randint(3, (10,))], edge_index=torch.cat([edges, edges.flip(0)], dim=1)
+        )
+        game = ModelGame(model, data, masking="split")
+        shares = game.node_shares
+        assert shares is not None
+        assert len(np.unique(shares.kinds)) <= 3
+        masks = np.random.default_rng(seed).random((20, 10)) < 0.6
+        assert shares(_bits.pack(masks)).sum(axis=1) == pytest.approx(game.worth(masks), abs=1e-12)
+        found = mage.interactions(ModelGame(model, data, masking="split"), order=order, method="exact-local")
+        exact = mage.interactions(ModelGame(model, data, masking="split"), order=order, method="exact")
+        assert found.values == pytest.approx(exact.values, abs=1e-12)
+
+
+@given(st.integers(1, 7), st.integers(0, 300), st.integers(0, 3))
+def test_neighbourhoods_are_what_a_node_sees(players, seed, radius):
+    from mage._kernels.rooted import neighbourhoods
+
+    graph = random_graph(players, 0.4, seed)
+    near = graph.neighbour_lists()
+    bits = graph.adjacency_bits
+    for root in range(players):
+        members = np.zeros((2**players, 1), dtype=np.uint64)
+        rejected = np.zeros_like(members)
+        count = neighbourhoods(bits, root, radius, members, rejected, 10_000)
+        listed = _bits.unpack(members[:count], players), _bits.unpack(rejected[:count], players)
+        found = {
+            (tuple(np.flatnonzero(taken)), tuple(np.flatnonzero(refused)))
+            for taken, refused in zip(*listed, strict=True)
+        }
+        assert len(found) == count
+        seen = {}
+        for size in range(1, players + 1):
+            for coalition in itertools.combinations(range(players), size):
+                if root not in coalition:
+                    continue
+                reached = layer = {root}
+                touched = set()
+                for _ in range(radius):
+                    touched |= {u for v in layer for u in near[v]}
+                    layer = {u for v in layer for u in near[v] if u in coalition} - reached
+                    reached = reached | layer
+                absent = tuple(sorted(touched - set(coalition)))
+                assert seen.setdefault(tuple(sorted(reached)), absent) == absent
+        assert found == set(seen.items())
+        assert neighbourhoods(bits, root, radius, members[:0], rejected[:0], count - 1) == -1
+
+
+def test_equal_neighbourhoods_are_asked_for_once():
+    """A star of equal leaves: what the centre sees is how many of them there are."""
+    edges = torch.tensor([[0] * 9, list(range(1, 10))])
+    data = Data(x=torch.ones(10, 2), edge_index=torch.cat([edges, edges.flip(0)], dim=1))
+    game = ModelGame(GIN(2, 2, 8, num_layers=1).eval(), data, masking="split")
+    found = mage.interactions(game, method="exact-local", radius=None)
+    exact = mage.interactions(ModelGame(game.model, data, masking="split"), method="exact")
+    assert found.values == pytest.approx(exact.values, abs=1e-5 * np.abs(exact.values).max())
+    # Ten sizes, two runs that show how the model pools, and the checks; not the 521 connected coalitions.
+    assert found.num_queries < 10 + 2 + 2 * 64 + 2 + 3
+    assert exact.num_queries > 500
+
+
+def test_features_on_edges_keep_nodes_apart():
+    from mage.games.graph_input import GraphInput
+    from mage.games.shares import kinds_of_nodes
+
+    edges = torch.tensor([[0, 1], [1, 0]])
+    alike = Data(x=torch.ones(2, 1), edge_index=edges)
+    assert len(set(kinds_of_nodes(GraphInput.of(alike)).tolist())) == 1
+    weighted = Data(x=torch.ones(2, 1), edge_index=edges, edge_weight=torch.ones(2))
+    one_way = Data(x=torch.ones(2, 1), edge_index=edges[:, :1])
+    assert all(len(set(kinds_of_nodes(GraphInput.of(data)).tolist())) == 2 for data in (weighted, one_way))
 
 
 def test_normalised_layers_hear_one_hop_further():

@@ -15,6 +15,10 @@ if TYPE_CHECKING:
     from mage.experiments import Plan, Store
 
 
+# The one experiment that is not about graphs; see mage.experiments.group_attribution.
+_IMAGES = "group-attribution"
+
+
 def _listed(text: str | None) -> list[str] | None:
     return text.split(",") if text and text != "all" else None
 
@@ -40,6 +44,10 @@ def benchmark(
     batch: Annotated[int, typer.Option(help="Graphs in a batch, which is what is kept at a time.")] = 4,
     status: Annotated[bool, typer.Option("--status", help="Say what is finished; compute nothing.")] = False,
     export: Annotated[Path | None, typer.Option(help="Write the table: .md, .csv, .tex or .html.")] = None,
+    permutations: Annotated[int | None, typer.Option(help="Of group-attribution: orderings for each index.")] = None,
+    listed: Annotated[
+        bool, typer.Option("--list", help="Of group-attribution: say what the models see in each image.")
+    ] = False,
 ) -> None:
     """Run an experiment: only what is missing in the store is computed. Without a name: list the experiments."""
     console = Console()
@@ -53,13 +61,31 @@ def benchmark(
         if experiment is None:
             for name in experiments.experiment_names():
                 console.print(f"{name}: {experiments.load_experiment(name).title}", highlight=False)
+            console.print(f"{_IMAGES}: infidelity of the four indices on images", highlight=False)
             return
+        if experiment == _IMAGES:
+            from mage.cli.group_attribution import run_group_attribution
+
+            run_group_attribution(
+                console,
+                foreign={"--datasets": datasets, "--checkpoints": checkpoints, "--trained": trained},
+                models=_listed(models),
+                methods=_listed(methods),
+                images=graphs,
+                seeds=seeds,
+                permutations=permutations,
+                root=root,
+                store=store,
+                machine=(engine, workers, address, gpus),
+                status=status,
+                listed=listed,
+                export=export,
+            )
+            return
+        _check_options(graphs, batch, permutations is not None or listed)
         forms = {".md": "markdown", ".csv": "csv", ".tex": "latex", ".html": "html"}
         if export is not None and export.suffix not in forms:
             raise ValueError(f"--export: {export.name} must end in {', '.join(forms)}")
-        for option, number in (("--graphs", graphs), ("--batch", batch)):
-            if number is not None and number < 1:
-                raise ValueError(f"{option} must be at least 1, got {number}")
         chosen_seeds = [int(seed) for seed in seeds.split(",")] if seeds else None
         chosen = experiments.load_experiment(experiment).restricted(
             _listed(datasets), _listed(models), _listed(methods), chosen_seeds
@@ -85,6 +111,14 @@ def benchmark(
             with atomic_path(export) as unfinished:
                 unfinished.write_text(experiments.export(made, forms[export.suffix], chosen.title))
             console.print(f"wrote {export}", soft_wrap=True, markup=False, highlight=False)
+
+
+def _check_options(graphs: int | None, batch: int, of_images: bool) -> None:
+    if of_images:
+        raise ValueError(f"--permutations and --list go with {_IMAGES}; other experiments are set by their file")
+    for option, number in (("--graphs", graphs), ("--batch", batch)):
+        if number is not None and number < 1:
+            raise ValueError(f"{option} must be at least 1, got {number}")
 
 
 def _say_contents(console: Console, results: Store) -> None:

@@ -6,7 +6,6 @@ import hashlib
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -159,7 +158,9 @@ def explain(
             progress=progress,
         )
 
-    search = partial(find_motifs, **sought, solver=solver)
+    def search(index_found: Interactions, **more: Any) -> MotifSet:
+        return find_motifs(index_found, solver=solver, **sought, **more)
+
     include, exclude = list(include), list(exclude)
     for name, nodes in (("include", include), ("exclude", exclude)):
         _players_of(name, nodes, game)

@@ -6,6 +6,7 @@ import copy
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -24,6 +25,7 @@ from mage.games.locality import LooksFurtherError, computation_nodes, counting_h
 from mage.games.masking import MASKINGS, masking_named
 from mage.games.outputs import Readout
 from mage.games.scenery import with_stand_ins
+from mage.games.shares import NodeShares, kinds_of_nodes, one_graph_per_node
 from mage.graph import PlayerGraph
 
 _MEBIBYTE = 1 << 20
@@ -300,6 +302,27 @@ class ModelGame(Game):
             hint = "one row per node; pass node= to explain a node" if per_node else f"{out.size(0)} rows"
             raise ValueError(f"model must return one row for each of {count} graphs, got {hint}")
         return out
+
+    @cached_property
+    def node_shares(self) -> NodeShares | None:
+        """What each node adds to worths, for models that add up or average their nodes; None for others."""
+        whole = len(self._needed) == 0 and self._num_columns == self._graph.num_nodes
+        if not whole or self._masking is not MASKINGS["split"] or self._one_by_one:
+            return None
+        return NodeShares.of(self, self._node_outputs, kinds_of_nodes(self._graph))
+
+    def _node_outputs(self, masks: Masks) -> Floats:
+        """The number that is explained, for every node as if it were alone in the pool [q, n]."""
+        nodes = torch.from_numpy(masks).to(self._graph.device)[:, self._column]
+        parts = []
+        with evaluating(self.model):
+            for some in torch.split(nodes, self._portions(nodes, torch.arange(len(nodes)))):
+                data, _ = self._masking(self._graph, some)
+                self._runs.graphs += len(some)
+                out = self._forward(data, one_graph_per_node(data))
+                parts.append(self.readout(out.reshape(some.numel(), -1)).double().cpu().reshape(len(some), -1))
+        # Columns are nodes; players may be numbered otherwise.
+        return np.asarray(torch.cat(parts).numpy()[:, np.argsort(self._column.cpu().numpy())])
 
     # -- who plays ------------------------------------------------------------------------------------------------
 

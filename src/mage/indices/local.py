@@ -25,8 +25,8 @@ from mage.graph import PlayerGraph
 from mage.indices._closed_form import Accumulator
 
 DEFAULT_LOCAL_BUDGET = 200_000
-_CHECKS = 64
-_TOLERANCE = 1e-4
+CHECKS = 64
+TOLERANCE = 1e-4
 
 
 class NotLocalError(ValueError):
@@ -66,7 +66,7 @@ def local_coalitions(graph: PlayerGraph, radius: int, budget: int) -> Bits:
     found = [_around(graph, centre, radius, budget) for centre in range(graph.num_players)]
     family = np.unique(np.concatenate(found), axis=0)
     if len(family) > budget:
-        raise _too_many(budget, radius)
+        raise too_many(budget, radius)
     return np.ascontiguousarray(family[np.argsort(_bits.sizes(family), kind="stable")])
 
 
@@ -92,7 +92,7 @@ def _around(graph: PlayerGraph, centre: int, radius: int, budget: int) -> Bits:
         if len(own) < len(masks):
             break
         if listed > 10 * budget:
-            raise _too_many(budget, radius)
+            raise too_many(budget, radius)
     return np.concatenate(kept)
 
 
@@ -107,7 +107,8 @@ def _within(masks: Masks, adjacency: Masks, radius: int) -> Masks:
     return np.asarray((reached == masks).all(axis=1))
 
 
-def _too_many(budget: int, radius: int) -> ValueError:
+def too_many(budget: int, radius: int) -> ValueError:
+    """The error of a game that would take too many queries."""
     from mage.indices.exact import TooManyCoalitionsError
 
     return TooManyCoalitionsError(
@@ -119,9 +120,9 @@ def _too_many(budget: int, radius: int) -> ValueError:
 def _check(game: Game, graph: PlayerGraph, family: Bits, dividends: Floats, radius: int, seed: int) -> None:
     """Compare the worths of random coalitions with what the dividends say."""
     generator = np.random.default_rng(seed)
-    half = generator.random((_CHECKS, graph.num_players)) < generator.random((_CHECKS, 1))
+    half = generator.random((CHECKS, graph.num_players)) < generator.random((CHECKS, 1))
     coalitions = np.concatenate(
-        [half, graph.sample_connected(_CHECKS, generator), np.ones((1, graph.num_players), bool)]
+        [half, graph.sample_connected(CHECKS, generator), np.ones((1, graph.num_players), bool)]
     )
     packed = _bits.pack(coalitions)
     predicted = np.empty(len(packed))
@@ -130,7 +131,7 @@ def _check(game: Game, graph: PlayerGraph, family: Bits, dividends: Floats, radi
     scale = max(float(np.abs(worths).max()), float(np.abs(dividends).max(initial=0.0)), 1e-300)
     violation = np.abs(predicted - worths)
     worst = int(violation.argmax())
-    if violation[worst] > _TOLERANCE * scale:
+    if violation[worst] > TOLERANCE * scale:
         raise NotLocalError(
             f"method='exact-local': the worth of {game.describe(coalitions[worst])} is {worths[worst]:.6g}, but its "
             f"parts of radius {radius} make {predicted[worst]:.6g} (a violation of {violation[worst] / scale:.2g} of "

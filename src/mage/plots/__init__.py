@@ -8,6 +8,7 @@ from mage.plots.explanation import (
     plot_sentence,
     plot_superpixels,
 )
+from mage.plots.image import plot_image
 from mage.plots.indices import draw_interactions, plot_indices, save_figure
 
 __all__ = [
@@ -16,6 +17,7 @@ __all__ = [
     "draw_motifs",
     "molecule_svg",
     "plot_explanation",
+    "plot_image",
     "plot_indices",
     "plot_sentence",
     "plot_superpixels",

@@ -1,0 +1,199 @@
+"""Games whose players are the regions of an image and whose referee is an image classifier."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from mage._typing import Floats, Masks
+from mage.games._regions import adjacent_regions, background, checked_segments, described, grid_segments
+from mage.games.evaluation import evaluating
+from mage.games.game import Game
+from mage.games.outputs import Readout
+from mage.graph import PlayerGraph
+
+_MEBIBYTE = 1 << 20
+_COPIES = 4
+"""Activations that live at a time, in units of the largest: what goes in and out of a layer, and a short cut's."""
+
+
+class ImageGame(Game):
+    """What is a set of regions of an image worth to a classifier?
+
+    Players are the patches of a grid or the segments of a label map, joined where they touch side by side. The worth of
+    a coalition is the classifier's output on the image with all other regions hidden, less that with all hidden.
+
+    Args:
+        model: Any callable that maps images [b, c, h, w] to rows [b, classes], or to an object with such ``logits``. It
+            is left as it was.
+        image: One image [c, h, w], prepared the way the model wants it: resized, normalised, floats.
+        patches: Rows and columns of the grid.
+        segments: Instead of a grid: for each pixel the number of its region [h, w]. Pixels below 0 are always shown.
+        fill: What hides a region: ``"mean"`` (the image's mean colour), ``"blur"``, a colour in the image's own units
+            (one number or c of them), or an image [c, h, w].
+        target: Class to explain; the predicted one by default.
+        output: ``"logit"``, ``"probability"`` or ``"log-probability"`` of the target.
+        task: ``"multiclass"``, ``"binary"`` or ``"regression"``; by the number of columns by default.
+        return_type: What the model returns: ``"raw"``, ``"probs"`` or ``"log_probs"``.
+        names: Names of the players; by default "row 1, column 1" or "segment 0".
+        baseline: Value of the image with all regions hidden, where it is known.
+        batch_size: Most images in one call of the model.
+        memory_cap: Bytes that a batch may take inside the model, roughly.
+
+    Attributes:
+        segments: The label map with labels 0, 1, … and −1 [h, w].
+        prediction: The model's row for the whole image.
+        fill: What hides a region, in a word.
+    """
+
+    def __init__(
+        self,
+        model: Any,
+        image: Any,
+        *,
+        patches: Any = (7, 7),
+        segments: Any = None,
+        fill: Any = "mean",
+        target: int | None = None,
+        output: str = "logit",
+        task: str = "auto",
+        return_type: str = "raw",
+        names: Sequence[str] | None = None,
+        baseline: float | None = None,
+        batch_size: int = 64,
+        memory_cap: int = 512 * _MEBIBYTE,
+    ) -> None:
+        if not callable(model):
+            raise TypeError(f"model must be callable with images [b, c, h, w], got {type(model).__name__}")
+        self.model = model
+        self.image = _checked_image(image, model)
+        channels, height, width = self.image.shape
+        if segments is None:
+            self.segments, own_names = grid_segments(height, width, patches)
+        else:
+            self.segments, own_names = checked_segments(segments, height, width)
+        self.fill = described(fill)
+        self._hidden = background(self.image, fill)
+        self._labels = torch.from_numpy(self.segments.ravel()).to(self.image.device)
+        self._images_run = 0
+        count = len(own_names)
+        with _largest_activation(model) as largest:
+            rows = self._first_run(count)
+        self.readout = Readout.of(rows[:1], task, target, output, return_type)
+        self.prediction: Floats = rows[0].double().cpu().numpy()
+        if return_type == "raw" and self.readout.task == "multiclass":
+            _refuse_probabilities(rows)
+        per_image = 4 * channels * height * width
+        super().__init__(
+            self._value,
+            count,
+            PlayerGraph(count, adjacent_regions(self.segments)),
+            own_names if names is None else names,
+            baseline=float(self.readout(rows)[1]) if baseline is None else baseline,
+            batch_size=batch_size,
+            # Without a look inside, a rough guess: convolutions make tens of channels of three at half the side.
+            bytes_per_coalition=3 * per_image + _COPIES * (largest[0] or 8 * per_image),
+            memory_cap=memory_cap,
+        )
+
+    @property
+    def num_queries(self) -> int:
+        """Images the model has been run on, the whole one and the hidden one included."""
+        return self._images_run
+
+    @property
+    def target(self) -> int | None:
+        """Class that is explained; None for regression."""
+        return self.readout.target
+
+    def masked(self, coalitions: Any) -> Tensor:
+        """The images [q, c, h, w] that the model sees for coalitions given as booleans [q, n]."""
+        present = torch.as_tensor(np.asarray(coalitions, dtype=bool), device=self.image.device)
+        # One more column for the pixels that belong to nobody: label −1 finds it.
+        everybody = torch.cat([present, torch.ones_like(present[:, :1])], dim=1)
+        shown = everybody[:, self._labels].view(-1, 1, *self.image.shape[1:])
+        return torch.where(shown, self.image, self._hidden)
+
+    # -- evaluation -----------------------------------------------------------------------------------------------
+
+    def _value(self, masks: Masks) -> Floats:
+        values: Floats = self.readout(self._outputs(self.masked(masks))).double().cpu().numpy()
+        return values
+
+    def _first_run(self, count: int) -> Tensor:
+        """Rows for the whole image and for the hidden one, or an error that says what the model did not like."""
+        try:
+            return self._outputs(self.masked(np.repeat([[True], [False]], count, axis=1)))
+        except (RuntimeError, IndexError, AssertionError, ValueError) as error:
+            shape = " × ".join(str(side) for side in self.image.shape)
+            reason = (str(error) or type(error).__name__).splitlines()[0]
+            raise ValueError(
+                f"image: the model does not take images of {shape} (channels × height × width): {reason}"
+            ) from error
+
+    def _outputs(self, images: Tensor) -> Tensor:
+        self._images_run += len(images)
+        threads = torch.get_num_threads()
+        with evaluating(self.model):
+            # Unlike graphs, images make kernels that are large enough to share.
+            torch.set_num_threads(threads)
+            returned = self.model(images)
+        out = returned.logits if hasattr(returned, "logits") else returned
+        if not isinstance(out, Tensor) or out.dim() not in (1, 2) or len(out) != len(images):
+            got = list(out.shape) if isinstance(out, Tensor) else type(out).__name__
+            raise ValueError(f"model must return one row of numbers for each of {len(images)} images, got {got}")
+        return out.unsqueeze(-1) if out.dim() == 1 else out
+
+
+def _refuse_probabilities(rows: Tensor) -> None:
+    """Say so where a model that should return scores returns probabilities."""
+    if bool((rows >= 0).all()) and bool((rows.double().sum(dim=1) - 1).abs().max() < 1e-3):
+        raise ValueError(
+            "return_type: the model returns probabilities (rows that sum to 1), not scores; pass "
+            "return_type='probs' with output='probability' or output='log-probability'"
+        )
+
+
+def _checked_image(image: Any, model: Any) -> Tensor:
+    try:
+        tensor = torch.as_tensor(image)
+    except (TypeError, ValueError, RuntimeError):
+        raise ValueError(f"image must be a tensor or array [c, h, w], got {type(image).__name__}") from None
+    if tensor.dim() == 4 and len(tensor) == 1:
+        tensor = tensor[0]
+    if tensor.dim() != 3 or 0 in tensor.shape:
+        raise ValueError(f"image must have shape [c, h, w], got {list(tensor.shape)}; one image at a time")
+    if not tensor.is_floating_point():
+        raise ValueError(
+            f"image must hold floats prepared the way the model wants them, got {tensor.dtype}; "
+            "mage.models.image_classifiers prepares files and arrays of bytes"
+        )
+    if not bool(tensor.isfinite().all()):
+        raise ValueError("image must be finite")
+    parameter = next(model.parameters(), None) if isinstance(model, nn.Module) else None
+    if parameter is not None and parameter.is_floating_point():
+        tensor = tensor.to(parameter.device, parameter.dtype)
+    return tensor.detach().clone()
+
+
+@contextmanager
+def _largest_activation(model: Any) -> Iterator[list[int]]:
+    """Bytes of the largest output of a layer for an image, seen while the model runs on two."""
+    largest = [0]
+
+    def see(_module: nn.Module, _inputs: Any, returned: Any) -> None:
+        if isinstance(returned, Tensor):
+            largest[0] = max(largest[0], returned.numel() * returned.element_size() // 2)
+
+    modules = list(model.modules()) if isinstance(model, nn.Module) else []
+    handles = [module.register_forward_hook(see) for module in modules]
+    try:
+        yield largest
+    finally:
+        for handle in handles:
+            handle.remove()

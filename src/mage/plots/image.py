@@ -1,0 +1,132 @@
+"""Pictures of an explained image: motifs as outlines, and what each region contributes."""
+
+from __future__ import annotations
+
+import base64
+import io
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from mage._optional import require
+from mage._typing import AnyArray, Integers, Masks
+from mage.plots._outlines import outlines
+from mage.plots.indices import AGAINST, FOR
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+    from mage.explanation import Explanation
+
+
+def plot_image(explanation: Explanation, image: Any = None, segments: Any = None, heat_map: bool = True) -> Figure:
+    """The image with its motifs outlined, and beside it what each region contributes.
+
+    Args:
+        explanation: Its nodes are regions of the image.
+        image: [h, w] or [h, w, 3]; by default the picture that the explanation carries.
+        segments: For each pixel the number of its region [h, w], −1 for none; by default the explanation's own.
+        heat_map: Whether to draw the second panel.
+    """
+    require("matplotlib", "plot")
+    from matplotlib.figure import Figure
+
+    own_image, own_segments = attached_image(explanation) if image is None or segments is None else (None, None)
+    pixels = np.asarray(own_image if image is None else image)
+    labels = np.asarray(own_segments if segments is None else segments)
+    if labels.shape != pixels.shape[:2] or labels.max() >= explanation.num_nodes:
+        raise ValueError(f"segments must number the {explanation.num_nodes} regions of each pixel of the image")
+    figure = Figure(figsize=(10 if heat_map else 5, 5.4), layout="constrained")
+    axes = figure.add_subplot(1, 2 if heat_map else 1, 1)
+    draw_motif_outlines(axes, explanation, pixels, labels)
+    axes.set_title("\n".join([_verdict(explanation), *_scores(explanation)]), fontsize=9, loc="left", parse_math=False)
+    if heat_map:
+        draw_region_scores(figure.add_subplot(1, 2, 2), explanation, pixels, labels)
+    return figure
+
+
+def attached_image(explanation: Explanation) -> tuple[AnyArray, Integers]:
+    """The picture and the label map that an explanation carries; see :func:`mage.report.pictures.attach_image`."""
+    from mage.report.pictures import decode_runs
+
+    picture, segments = explanation.extra.get("image"), explanation.extra.get("segments")
+    if not isinstance(picture, str) or not isinstance(segments, dict):
+        raise ValueError("image, segments: the explanation carries none; pass both")
+    require("matplotlib", "plot")
+    from matplotlib.image import imread
+
+    height, width = segments["shape"]
+    pixels = imread(io.BytesIO(base64.b64decode(picture.partition(",")[2])), format="png")
+    return pixels, decode_runs(segments["labels"], (height, width))
+
+
+def draw_motif_outlines(axes: Axes, explanation: Explanation, image: AnyArray, segments: AnyArray) -> None:
+    """Draw the image pale, motifs in full strength, outlined in green (for) or in dashed, hatched red (against)."""
+    labels = np.asarray(segments)
+    chosen = explanation.motifs.labels[np.maximum(labels, 0)] * (labels >= 0)
+    axes.imshow(image, cmap="gray", vmin=0, vmax=_white(image), interpolation="nearest")
+    if len(explanation.motifs):
+        _add_region(axes, chosen == 0, facecolor="white", alpha=0.55, linewidth=0)
+    strongest = max((abs(motif.score) for motif in explanation.motifs), default=1.0) or 1.0
+    for number, motif in enumerate(explanation.motifs, start=1):
+        speaks = motif.sign > 0
+        _add_region(
+            axes,
+            chosen == number,
+            facecolor="none",
+            edgecolor=FOR if speaks else AGAINST,
+            linewidth=1.5 + 2.5 * abs(motif.score) / strongest,
+            linestyle="-" if speaks else (0, (3, 1.5)),
+            hatch=None if speaks else "//",
+        )
+    axes.set_axis_off()
+
+
+def draw_region_scores(axes: Axes, explanation: Explanation, image: AnyArray, segments: AnyArray) -> None:
+    """Draw what each region contributes, its share of interactions included, over the image in grey."""
+    from matplotlib import colormaps
+    from matplotlib.cm import ScalarMappable
+    from matplotlib.colors import Normalize
+
+    scores = explanation.node_scores
+    reach = float(np.abs(scores).max()) or 1.0
+    scale = ScalarMappable(Normalize(-reach, reach), colormaps["PiYG"])
+    grey = image if image.ndim == 2 else image[:, :, :3].mean(axis=2)
+    axes.imshow(grey, cmap="gray", vmin=0, vmax=_white(image), interpolation="nearest")
+    for region, score in enumerate(scores.tolist()):
+        _add_region(axes, segments == region, facecolor=scale.to_rgba(score), alpha=0.7, linewidth=0)
+    axes.figure.colorbar(scale, ax=axes, shrink=0.8, label=f"{explanation.output}, share of each region")
+    axes.set_axis_off()
+
+
+def _add_region(axes: Axes, mask: Masks, **style: Any) -> None:
+    """A region as one shape with its holes; corners of pixels lie half a pixel off their centres."""
+    from matplotlib.patches import PathPatch
+    from matplotlib.path import Path
+
+    loops = outlines(mask)
+    if loops:
+        parts = [Path(np.concatenate([loop, loop[:1]]) - 0.5, closed=True) for loop in loops]
+        axes.add_patch(PathPatch(Path.make_compound_path(*parts), **style))
+
+
+def _white(image: AnyArray) -> float:
+    return 255.0 if np.issubdtype(image.dtype, np.integer) else 1.0
+
+
+def _verdict(explanation: Explanation) -> str:
+    names = explanation.extra.get("class_names")
+    if explanation.target is None or not names:
+        return explanation.headline
+    probabilities = explanation.probabilities
+    sure = "" if probabilities is None else f" (probability {probabilities[explanation.target]:.3g})"
+    return f"{names[explanation.target]}{sure}"
+
+
+def _scores(explanation: Explanation) -> list[str]:
+    return [
+        f"{'for' if motif.sign > 0 else 'against'} {motif.score:+.3g}{explanation.error_text(motif)}: "
+        f"{len(motif)} region{'s' * (len(motif) > 1)}"
+        for motif in explanation.motifs
+    ]

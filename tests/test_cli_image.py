@@ -1,0 +1,81 @@
+import json
+import sys
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+from mage.cli import app
+
+pillow = pytest.importorskip("PIL.Image")
+
+
+def run(*arguments):
+    return CliRunner().invoke(app, ["explain-image", *map(str, arguments)], env={"COLUMNS": "160"})
+
+
+@pytest.fixture
+def seven(tmp_path):
+    """A digit drawn by hand."""
+    pixels = np.zeros((28, 28), dtype=np.uint8)
+    pixels[5:8, 7:21] = 255
+    for row in range(8, 24):
+        pixels[row, 20 - (row - 8) // 2 - 2 : 20 - (row - 8) // 2 + 1] = 255
+    path = tmp_path / "seven.png"
+    pillow.fromarray(pixels).resize((140, 140)).save(path)
+    return path
+
+
+def test_a_digit_is_explained(seven, tmp_path):
+    files = {name: tmp_path / f"why.{name}" for name in ("html", "svg", "mage")}
+    options = ["--model", "mnist-vit", "--fill", "black", "--permutations", "2"]
+    done = run(seven, *options, "--page", files["html"], "--picture", files["svg"], "--save", files["mage"])
+    assert done.exit_code == 0, done.output
+    assert done.output.startswith("7 (class 7, probability ")
+    lines = done.output.splitlines()[1:8]
+    assert all(len(line.split()) == 7 for line in lines)
+    assert "A" in "".join(lines)
+    assert "row " in done.output
+    assert "2 orderings" in done.output
+    assert all(file.stat().st_size > 1000 for file in files.values())
+    assert "data:image/png" in files["html"].read_text(encoding="utf-8")
+
+
+def test_json_and_a_class_by_name(seven):
+    done = run(seven, "--model", "mnist-vit", "--patches", "3x3", "--target", "1", "--fill", "black", "--json")
+    assert done.exit_code == 0, done.output
+    document = json.loads(done.output)
+    assert document["target"] == 1
+    assert document["exact"]
+    assert document["class"].startswith("1 (class 1")
+
+
+def test_superpixels(seven):
+    pytest.importorskip("skimage")
+    done = run(seven, "--model", "mnist-vit", "--superpixels", "9", "--fill", "mean", "--permutations", "2")
+    assert done.exit_code == 0, done.output
+    assert "segment " in done.output
+
+
+def test_wrong_arguments(seven, tmp_path):
+    (tmp_path / "text.png").write_text("no picture")
+    for arguments, message, code in (
+        ([tmp_path / "none.png", "--model", "mnist-vit"], "does not exist", 1),
+        ([tmp_path / "text.png", "--model", "mnist-vit"], "cannot be read as a picture", 2),
+        ([seven, "--model", "mnist-vit", "--patches", "seven"], "--patches must be rows x columns", 2),
+        ([seven, "--model", "mnist-vit", "--target", "cat"], "neither a number nor the name", 2),
+        ([seven, "--model", "mnist-vit", "--fill", "invisible"], "is no colour", 2),
+        ([seven, "--model", "mnist-vit", "--superpixels", "1"], "at least 2", 2),
+        ([seven, "--model", tmp_path / "net.onnx"], "does not exist", 1),
+        ([seven, "--model", "mnist-vit", "--patches", "40x40"], "more than the 28 × 28 pixels", 2),
+    ):
+        refused = run(*arguments)
+        assert refused.exit_code == code, refused.output
+        assert message in refused.output
+
+
+def test_what_to_install_is_said(seven, monkeypatch):
+    monkeypatch.setitem(sys.modules, "efficientnet_lite_pytorch", None)
+    missing = run(seven)
+    assert missing.exit_code == 1
+    assert "pip install 'mage-explain[image]'" in missing.output

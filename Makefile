@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 INPUTS := pyproject.toml constraints.txt
 
-.PHONY: demo test test-ray lint benchmark clean
+.PHONY: demo test test-ray lint docs gallery screenshots pages benchmark clean
 
 demo: $(VENV)/.demo
 	$(BIN)/mage demo --output demo-output
@@ -20,6 +20,19 @@ lint: $(VENV)/.dev
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 
+docs: $(VENV)/.dev
+	$(BIN)/python -m sphinx -W --keep-going -q -b html docs docs/_build/html
+
+gallery: $(VENV)/.dev
+	$(BIN)/python examples/gallery/make.py --output gallery-output
+
+screenshots: $(VENV)/.dev
+	$(BIN)/python docs/make_screenshots.py
+
+# Only needed after a change in frontend/; what it builds is committed.
+pages:
+	cd frontend && npm ci && npm run check && npm run build
+
 benchmark: $(VENV)/.dev
 	$(BIN)/python benchmarks/indices.py
 	$(BIN)/python benchmarks/motifs.py
@@ -32,7 +45,7 @@ $(BIN)/python:
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --upgrade pip -c constraints.txt
 
 $(VENV)/.demo: $(BIN)/python $(INPUTS)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[plot,pyg]'
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[plot,pyg,surrogate]'
 	@touch $@
 
 $(VENV)/.dev: $(BIN)/python $(INPUTS)
@@ -40,4 +53,4 @@ $(VENV)/.dev: $(BIN)/python $(INPUTS)
 	@touch $@ $(VENV)/.demo
 
 clean:
-	rm -rf $(VENV) demo-output
+	rm -rf $(VENV) demo-output gallery-output docs/_build

@@ -1,26 +1,104 @@
+import importlib.util
 import re
+import shlex
+import subprocess
+import sys
+import types
 from pathlib import Path
 
 import pytest
+import typer
+
+from mage.cli import app
+from mage.explainers import registry
 
 ROOT = Path(__file__).parent.parent
-PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+PAGES = [ROOT / "README.md", *sorted(p for p in (ROOT / "docs").rglob("*.md") if "_build" not in p.parts)]
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def page_name(page):
+    return page.relative_to(ROOT).as_posix()
+
+
+def blocks_of(page, language):
+    return re.findall(rf"^```{language}\n(.*?)^```", page.read_text(encoding="utf-8"), flags=re.DOTALL | re.MULTILINE)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=page_name)
 def test_code_blocks_run(page, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
-    blocks = re.findall(r"```python\n(.*?)```", page.read_text(encoding="utf-8"), flags=re.DOTALL)
-    scope = {}
-    for block in blocks:
+    # The blocks of a page are one module, whose classes can be pickled; what they register is gone afterwards.
+    module = types.ModuleType("documentation_page")
+    monkeypatch.setitem(sys.modules, module.__name__, module)
+    monkeypatch.setattr(registry, "_EXPLAINERS", dict(registry._EXPLAINERS))
+    scope = vars(module)
+    for block in blocks_of(page, "python"):
         exec(compile(block, page.name, "exec"), scope)  # noqa: S102 (our own documentation)
     if page.name == "README.md":
         assert "proven optimal" in capsys.readouterr().out
         assert {motif.sign for motif in scope["explanation"].motifs} == {1, -1}
         assert scope["explanation"].interactions.exact
+    if page.name == "adding.md":
+        assert scope["explanation"].extra["method"] == "Peeling"
+        assert "peeling" in registry.names()
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+@pytest.mark.parametrize("page", PAGES, ids=page_name)
 def test_links_lead_somewhere(page):
-    targets = re.findall(r"\]\(([^)#]+)\)", page.read_text(encoding="utf-8"))
+    targets = re.findall(r"\]\(([^)#]+)(?:#[^)]*)?\)", page.read_text(encoding="utf-8"))
     assert all((page.parent / target).exists() for target in targets if "://" not in target)
+
+
+def command_lines():
+    """Each line of a ``console`` block that runs ``mage``, as words without the comment."""
+    for page in PAGES:
+        for block in blocks_of(page, "console"):
+            for line in block.replace("\\\n", " ").splitlines():
+                words = shlex.split(line.removeprefix("$ "), comments=True)
+                if words[:1] == ["mage"]:
+                    yield pytest.param(words[1:], id=f"{page_name(page)}: {' '.join(words)}")
+
+
+@pytest.mark.parametrize("words", list(command_lines()))
+def test_commands_exist(words):
+    command = typer.main.get_command(app)
+    arguments = list(words)
+    while hasattr(command, "commands"):
+        while arguments and arguments[0].startswith("-"):
+            assert arguments.pop(0) in options_of(command)
+        name = arguments.pop(0)
+        assert name in command.commands, f"there is no command {name!r}"
+        command = command.commands[name]
+    # Parsing, without the checks of values (files need not be there) and without running anything.
+    command.make_context(command.name, list(arguments), resilient_parsing=True)
+    unknown = {word.partition("=")[0] for word in arguments if word.startswith("--")} - options_of(command)
+    assert not unknown, f"{command.name} has no {unknown}"
+
+
+def options_of(command):
+    return {option for parameter in command.params for option in (*parameter.opts, *parameter.secondary_opts)}
+
+
+def test_a_wrong_option_would_be_found():
+    with pytest.raises(AssertionError, match="no-such-option"):
+        test_commands_exist(["demo", "--no-such-option"])
+    with pytest.raises(AssertionError, match="no command"):
+        test_commands_exist(["dmeo"])
+
+
+def test_site_builds_without_a_warning(tmp_path):
+    needed = ("sphinx", "furo", "myst_parser", "sphinx_copybutton")
+    missing = [name for name in needed if importlib.util.find_spec(name) is None]
+    if missing:
+        pytest.skip(f"{', '.join(missing)} not installed: pip install 'mage-explain[docs]'")
+    # In a process of its own: autodoc imports everything, and Sphinx changes the locale and the loggers.
+    done = subprocess.run(
+        [sys.executable, "-m", "sphinx", "-W", "--keep-going", "-q", "-b", "html", str(ROOT / "docs"), str(tmp_path)],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    reference = (tmp_path / "api" / "core.html").read_text(encoding="utf-8")
+    assert all(f'id="mage.{name}"' in reference for name in ("explain", "interactions", "find_motifs", "Explanation"))
+    assert (tmp_path / "index.html").exists()

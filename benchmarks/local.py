@@ -19,6 +19,7 @@ import torch
 
 from mage import TooManyCoalitionsError, datasets, interactions
 from mage.games import ModelGame
+from mage.indices import NotLocalError
 from mage.models import authors_checkpoint, pretrained
 
 
@@ -37,17 +38,23 @@ def main() -> None:
         authors = dataset == "mutagenic"
         model = authors_checkpoint(folder, dataset, kind) if authors else pretrained(dataset, kind)
         chosen = [int(position) for position in graphs.explained(model, arguments.graphs)]
-        queries, differences, start = [], [], time.perf_counter()
+        queries, differences, refusal, start = [], [], "", time.perf_counter()
         for position in chosen:
             game = ModelGame(model, graphs[position], masking="split")
             try:
                 found = interactions(game, method="exact-local", budget=arguments.budget)
             except TooManyCoalitionsError:
                 continue
+            except NotLocalError as error:
+                refusal = str(error)
+                break
             queries.append(found.num_queries)
             if game.graph.count_connected(cap=arguments.exact) <= arguments.exact:
                 exact = interactions(ModelGame(model, graphs[position], masking="split"), method="exact")
                 differences.append(np.abs(found.values - exact.values).max() / np.abs(exact.values).max())
+        if refusal:
+            print(f"{dataset} {kind} ({'authors' if authors else 'zoo'}): refused. {refusal}", flush=True)
+            continue
         print(
             f"{dataset} {kind} ({'authors' if authors else 'zoo'}): {len(queries)} of {len(chosen)} graphs "
             f"({len(queries) / len(chosen):.1%}) within {arguments.budget:,} queries, "

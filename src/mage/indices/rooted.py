@@ -29,6 +29,7 @@ from mage.indices.local import CHECKS, TOLERANCE, NotLocalError, too_many
 
 _MOST_NEIGHBOURHOODS = 20_000_000
 _CHUNK = 1 << 12
+QUERIES_OF_A_CHECK = 2 * CHECKS + 1
 
 
 class Shares(Protocol):
@@ -63,6 +64,23 @@ class _Colours(NamedTuple):
         result = np.empty((len(coalitions), len(self.kinds)), dtype=np.uint64)
         kernels.all_colours(coalitions, *self, result)
         return result
+
+
+def hears_degrees(game: Game, shares: Shares, hops: int, seed: int) -> bool:
+    """Whether nodes feel more than what lies within ``hops`` of them, tried on random nodes in random coalitions."""
+    generator = np.random.default_rng([seed, 1])
+    n, adjacency = game.num_players, game.graph.adjacency
+    coalitions = generator.random((CHECKS, n)) < generator.uniform(0.5, 1.0, size=(CHECKS, 1))
+    nodes = generator.integers(n, size=CHECKS)
+    coalitions[np.arange(CHECKS), nodes] = True
+    seen = np.zeros_like(coalitions)
+    seen[np.arange(CHECKS), nodes] = True
+    for _ in range(hops):
+        seen |= (seen @ adjacency) & coalitions
+    picked = np.arange(CHECKS), nodes
+    far, near = shares(_bits.pack(coalitions))[picked], shares(_bits.pack(seen))[picked]
+    scale = max(float(np.abs(far).max()), 1e-300)
+    return bool((np.abs(far - near) > TOLERANCE * scale).any())
 
 
 def rooted_values(

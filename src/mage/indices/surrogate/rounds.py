@@ -168,7 +168,8 @@ class _Rounds:
             block = CoalitionBlock(people.members[small], people.neighbours[small], self._size[small])
             lower.add(block, state.worths[small])
         below = lower.values()
-        if state.value is None or state.variance is None:
+        if self.finished or state.value is None or state.variance is None:
+            # Nothing is left to guess.
             top = people.index(people.weights * state.worths)
             variance = np.zeros_like(top)
         else:

@@ -297,5 +297,6 @@ def test_missing_libraries_say_what_to_install(missing, monkeypatch):
 def test_importing_mage_takes_no_torch():
     import subprocess
 
-    code = "import sys, mage, mage.games; assert 'torch' not in sys.modules; assert callable(mage.explain_text)"
-    subprocess.run([sys.executable, "-c", code], check=True)
+    code = "import sys, mage, mage.games; print('torch' in sys.modules, callable(mage.explain_text))"
+    run = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
+    assert run.stdout.split() == ["False", "True"]

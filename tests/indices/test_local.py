@@ -3,6 +3,7 @@ import itertools
 import numpy as np
 import pytest
 import torch
+import torch_geometric
 from hypothesis import given
 from hypothesis import strategies as st
 from torch_geometric.data import Data
@@ -12,7 +13,7 @@ from mage import _bits
 from mage.games import ModelGame
 from mage.indices import NotLocalError, TooManyCoalitionsError
 from mage.indices.local import local_coalitions
-from mage.models import GAT, GCN, GIN
+from mage.models import GAT, GCN, GIN, authors_checkpoint
 from mage.testing import random_graph
 from tests.data import data_path
 
@@ -162,8 +163,8 @@ def test_equal_neighbourhoods_are_asked_for_once():
     found = mage.interactions(game, method="exact-local", radius=None)
     exact = mage.interactions(ModelGame(game.model, data, masking="split"), method="exact")
     assert found.values == pytest.approx(exact.values, abs=1e-5 * np.abs(exact.values).max())
-    # Ten sizes, two runs that show how the model pools, and two kinds of checks; not the 521 connected coalitions.
-    assert found.num_queries < 10 + 2 + 2 * 64 + 2 * 64 + 5
+    # A few nodes unfolded, two runs that show how the model pools, and two kinds of checks; not 521 coalitions.
+    assert found.num_queries < 2 * 5 + 2 + 2 * 64 + 2 * 64 + 5
     assert exact.num_queries > 500
 
 
@@ -221,3 +222,99 @@ def test_real_molecules():
         exact = mage.interactions(ModelGame(model, dataset[i], masking="split"), method="exact")
         assert local.values == pytest.approx(exact.values, abs=1e-5 * np.abs(exact.values).max())
         assert local.num_queries < exact.num_queries
+
+
+class CountsAtSources(torch.nn.Module):
+    """Divides by the number of edges that leave a node, which unfolded neighbourhoods do not keep."""
+
+    def __init__(self):
+        super().__init__()
+        self.first, self.second = torch.nn.Linear(3, 6), torch.nn.Linear(6, 2)
+        self.spread = torch_geometric.nn.SimpleConv(aggr="sum")
+
+    def forward(self, x, edge_index, batch):
+        leaving = torch_geometric.utils.degree(edge_index[0], len(x), dtype=x.dtype).clamp(min=1)
+        hidden = self.first(x).relu() / leaving[:, None]
+        hidden = hidden + self.spread(hidden, edge_index)
+        return self.second(torch_geometric.nn.global_add_pool(hidden.relu(), batch))
+
+
+def test_models_that_do_not_take_unfolded_neighbourhoods_see_coalitions(monkeypatch):
+    from mage.indices import rooted
+
+    torch.manual_seed(0)
+    model, data = CountsAtSources().double().eval(), ring(9)
+    data.x = data.x[:, :3].double()
+    game = ModelGame(model, data, masking="split")
+    hearing = rooted.listen(game, game.node_shares, 1, seed=0)
+    assert hearing.extra_hop
+    refused = []
+    monkeypatch.setattr(rooted, "_unfolded", lambda *_: refused.append("asked"))
+    found = mage.interactions(game, method="exact-local")
+    exact = mage.interactions(ModelGame(model, data, masking="split"), method="exact")
+    assert found.values == pytest.approx(exact.values, abs=1e-12)
+    assert not refused
+
+
+@pytest.mark.parametrize("what", ["nothing", "weights", "one way", "twice", "loops"])
+def test_edges_of_all_kinds(what):
+    """Weighted degrees, directions, parallel edges and loops: all as the model takes them."""
+
+    class Weighted(torch.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.layers = torch.nn.ModuleList([torch_geometric.nn.GCNConv(3, 6), torch_geometric.nn.GCNConv(6, 2)])
+
+        def forward(self, x, edge_index, edge_weight, batch):
+            hidden = self.layers[0](x, edge_index, edge_weight).relu()
+            return torch_geometric.nn.global_mean_pool(self.layers[1](hidden, edge_index, edge_weight).relu(), batch)
+
+    for seed in range(4):
+        torch.manual_seed(seed)
+        graph = random_graph(9, 0.25, seed)
+        edges = torch.from_numpy(graph.edges.T.copy())
+        edges = {
+            "one way": edges,
+            "twice": torch.cat([edges, edges.flip(0), edges[:, :3]], dim=1),
+            "loops": torch.cat([edges, edges.flip(0), torch.tensor([[0, 2], [0, 2]])], dim=1),
+        }.get(what, torch.cat([edges, edges.flip(0)], dim=1))
+        weights = torch.rand(edges.size(1)).double() + 0.5 if what == "weights" else torch.ones(edges.size(1)).double()
+        data = Data(x=torch.eye(3).double()[torch.randint(3, (9,))], edge_index=edges, edge_weight=weights)
+        model = Weighted().double().eval()
+        found = mage.interactions(ModelGame(model, data, masking="split"), method="exact-local")
+        exact = mage.interactions(ModelGame(model, data, masking="split"), method="exact")
+        assert found.values == pytest.approx(exact.values, abs=1e-12)
+
+
+def test_what_the_model_does_not_look_at_keeps_no_nodes_apart():
+    data = ring(9)
+    data.x = torch.ones(12, 4)
+    data.edge_truth = torch.arange(data.edge_index.size(1))
+    data.position = torch.rand(12, 2)
+    game = ModelGame(GIN(4, 2, 8, num_layers=2).eval(), data, masking="split")
+    assert game.node_shares.edges_alike
+    assert (game.node_shares.kinds == 0).all()
+
+
+def test_budgets_are_held():
+    game = ModelGame(GCN(4, 2, 8, num_layers=3).eval(), ring(14), masking="split")
+    with pytest.raises(TooManyCoalitionsError, match=r"needs at least .* queries here, and budget leaves"):
+        mage.interactions(game, method="exact-local", budget=300)
+    needed = mage.interactions(game, method="exact-local").num_queries
+    # What is checked is set aside beforehand, though some of it may be known already.
+    assert mage.interactions(game, method="exact-local", budget=needed + 129).num_queries <= needed
+
+
+def test_molecules_that_have_too_many_coalitions():
+    """The authors' network hears four hops: a graph for which coalitions of that radius would be 10⁵ queries."""
+    folder = data_path("authors_checkpoints")
+    model = authors_checkpoint(folder, "mutagenic", "gcn")
+    dataset = mage.datasets.load("mutagenic")
+    game = ModelGame(model, dataset[2586], masking="split")
+    found = mage.interactions(game, method="exact-local", budget=50_000)
+    assert found.exact
+    assert found.num_queries < 10_000
+    assert game.graph.count_connected(cap=1_000_000) > 500_000
+    sampled = mage.interactions(ModelGame(model, dataset[2586], masking="split"), method="surrogate", budget=3000)
+    inside = np.abs(sampled.values - found.values) <= 3 * sampled.std_error + 1e-5 * np.abs(found.values).max()
+    assert inside.mean() > 0.97

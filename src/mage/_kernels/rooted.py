@@ -94,10 +94,8 @@ def _mixed(word: np.uint64) -> np.uint64:
 
 
 @kernel
-def _refine(
-    coalition: Bits, adjacency: Bits, kinds: Bits, rounds: int, with_degrees: bool, colours: Bits, new: Bits
-) -> None:
-    """Colour refinement (Weisfeiler-Leman) inside one coalition."""
+def _start(coalition: Bits, adjacency: Bits, kinds: Bits, with_degrees: bool, colours: Bits) -> None:
+    """Colours by what nodes carry, and by their degrees inside the coalition if asked."""
     words = adjacency.shape[1]
     for w in range(words):
         rest = coalition[w]
@@ -112,25 +110,39 @@ def _refine(
                         near &= near - _ONE
                         degree += 1
             colours[v] = _mixed(_mixed(kinds[v] + _ONE) + np.uint64(degree))
+
+
+@kernel
+def _refine_once(coalition: Bits, adjacency: Bits, colours: Bits, new: Bits) -> None:
+    """One round of colour refinement (Weisfeiler-Leman) inside a coalition."""
+    words = adjacency.shape[1]
+    for w in range(words):
+        rest = coalition[w]
+        while rest != _ZERO:
+            v = (w << 6) + lowest_bit(rest)
+            rest &= rest - _ONE
+            total = _ZERO
+            for u in range(words):
+                near = adjacency[v, u] & coalition[u]
+                while near != _ZERO:
+                    total += _mixed(colours[(u << 6) + lowest_bit(near)] ^ _LAST)
+                    near &= near - _ONE
+            new[v] = _mixed(colours[v] * _THREE + total)
+    for w in range(words):
+        rest = coalition[w]
+        while rest != _ZERO:
+            v = (w << 6) + lowest_bit(rest)
+            rest &= rest - _ONE
+            colours[v] = new[v]
+
+
+@kernel
+def _refine(
+    coalition: Bits, adjacency: Bits, kinds: Bits, rounds: int, with_degrees: bool, colours: Bits, new: Bits
+) -> None:
+    _start(coalition, adjacency, kinds, with_degrees, colours)
     for _ in range(rounds):
-        for w in range(words):
-            rest = coalition[w]
-            while rest != _ZERO:
-                v = (w << 6) + lowest_bit(rest)
-                rest &= rest - _ONE
-                total = _ZERO
-                for u in range(words):
-                    near = adjacency[v, u] & coalition[u]
-                    while near != _ZERO:
-                        total += _mixed(colours[(u << 6) + lowest_bit(near)] ^ _LAST)
-                        near &= near - _ONE
-                new[v] = _mixed(colours[v] * _THREE + total)
-        for w in range(words):
-            rest = coalition[w]
-            while rest != _ZERO:
-                v = (w << 6) + lowest_bit(rest)
-                rest &= rest - _ONE
-                colours[v] = new[v]
+        _refine_once(coalition, adjacency, colours, new)
 
 
 @kernel
@@ -153,6 +165,22 @@ def all_colours(coalitions: Bits, adjacency: Bits, kinds: Bits, rounds: int, wit
         for v in range(len(kinds)):
             present = (coalitions[row, v >> 6] >> np.uint64(v & 63)) & _ONE
             result[row, v] = colours[v] if present else _ZERO
+
+
+@kernel
+def colours_by_round(
+    coalitions: Bits, adjacency: Bits, kinds: Bits, rounds: int, with_degrees: bool, result: Bits
+) -> None:
+    """The colours of all nodes after 0, 1, …, ``rounds`` rounds [rounds + 1, q, n]; 0 for absent nodes."""
+    colours, new = np.zeros(len(kinds), dtype=np.uint64), np.zeros(len(kinds), dtype=np.uint64)
+    for row in range(coalitions.shape[0]):
+        _start(coalitions[row], adjacency, kinds, with_degrees, colours)
+        for done in range(rounds + 1):
+            for v in range(len(kinds)):
+                present = (coalitions[row, v >> 6] >> np.uint64(v & 63)) & _ONE
+                result[done, row, v] = colours[v] if present else _ZERO
+            if done < rounds:
+                _refine_once(coalitions[row], adjacency, colours, new)
 
 
 @kernel

@@ -80,6 +80,12 @@ class Forward:
         # Parameters that may only be given by position.
         self._positional = any(p.kind is inspect.Parameter.POSITIONAL_ONLY for p in named) and not takes_more
 
+    def uses(self, name: str) -> bool:
+        """Whether the model may look at a tensor of the graph; one that is handed the whole graph may look at all."""
+        if self._whole or self._call is not None:
+            return True
+        return name in {_ALIASES.get(known, known) for known in self._names} | set(self._names)
+
     def __call__(self, data: Data, count: int) -> Tensor:
         """The model's output on a union of ``count`` graphs."""
         if self._call is not None:

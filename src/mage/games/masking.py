@@ -25,7 +25,7 @@ class Union(NamedTuple):
 MaskingFunction = Callable[[GraphInput, Tensor], Union]
 
 
-def _union(graph: GraphInput, count: int, nodes: dict[str, Tensor], edge: Tensor, batch: Tensor) -> Data:
+def union_of_copies(graph: GraphInput, count: int, nodes: dict[str, Tensor], edge: Tensor, batch: Tensor) -> Data:
     """Assemble all but the edges' ends; ``edge`` lists the edge of the original that each edge of the union is."""
     union = Batch(
         **graph.copies(count),
@@ -50,7 +50,9 @@ def remove(graph: GraphInput, masks: Tensor) -> Union:
     copy_of_node, node = torch.nonzero(masks, as_tuple=True)
     place = torch.cumsum(masks.flatten(), dim=0).view_as(masks) - 1
     copy, edge = _kept_edges(graph, masks)
-    data = _union(graph, len(masks), {key: value[node] for key, value in graph.node.items()}, edge, copy_of_node)
+    data = union_of_copies(
+        graph, len(masks), {key: value[node] for key, value in graph.node.items()}, edge, copy_of_node
+    )
     data.edge_index = place[copy, graph.edge_index[:, edge]]
     return Union(data, place)
 
@@ -96,7 +98,7 @@ def _with_all_nodes(graph: GraphInput, masks: Tensor, node: dict[str, Tensor], c
         own = value.dim() > graph.node[key].dim()
         rows[key] = value.flatten(0, 1) if own else value.repeat(count, *[1] * (value.dim() - 1))
     batch = torch.arange(count, device=masks.device).repeat_interleave(size)
-    data = _union(graph, count, rows, edge, batch)
+    data = union_of_copies(graph, count, rows, edge, batch)
     data.edge_index = graph.edge_index[:, edge] + copy * size
     return Union(data, torch.arange(count * size, device=masks.device).view(count, size))
 

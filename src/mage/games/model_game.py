@@ -22,10 +22,11 @@ from mage.games.game import Game
 from mage.games.graph_input import GraphInput
 from mage.games.grouping import checked_groups
 from mage.games.locality import LooksFurtherError, computation_nodes, counting_hops, nodes_within
-from mage.games.masking import MASKINGS, masking_named
+from mage.games.masking import MASKINGS, masking_named, union_of_copies
 from mage.games.outputs import Readout
 from mage.games.scenery import with_stand_ins
-from mage.games.shares import NodeShares, kinds_of_nodes, one_graph_per_node
+from mage.games.shares import NodeShares, Wiring, edges_are_alike, kinds_of_nodes, one_graph_per_node
+from mage.games.unfolding import Unfolding
 from mage.graph import PlayerGraph
 
 _MEBIBYTE = 1 << 20
@@ -179,7 +180,11 @@ class ModelGame(Game):
 
     @property
     def num_queries(self) -> int:
-        """Graphs the model has been run on, the unmasked one included; coalitions without the target need no run."""
+        """Graphs the model has been run on, the unmasked one included; coalitions without the target need no run.
+
+        Neighbourhoods that ``method="exact-local"`` has unfolded count by their nodes: as many as the graph has are
+        one query.
+        """
         return self._runs.graphs
 
     @property
@@ -309,7 +314,23 @@ class ModelGame(Game):
         whole = len(self._needed) == 0 and self._num_columns == self._graph.num_nodes
         if not whole or self._masking is not MASKINGS["split"] or self._one_by_one:
             return None
-        return NodeShares.of(self, self._node_outputs, kinds_of_nodes(self._graph))
+        # What the model never looks at makes no difference to it.
+        node, edge = (
+            {key: value for key, value in tensors.items() if self._forward.uses(key)}
+            for tensors in (self._graph.node, self._graph.edge)
+        )
+        looked_at = replace(self._graph, node=node, edge=edge)
+        wiring = Wiring(
+            kinds_of_nodes(looked_at)[self._node_of_player],
+            self._column.cpu().numpy()[self._graph.edge_index.cpu().numpy()],
+            edges_are_alike(looked_at),
+        )
+        return NodeShares.of(self, self._node_outputs, self._root_outputs, wiring)
+
+    @property
+    def _node_of_player(self) -> Integers:
+        """Where all nodes play for themselves: which one each player is."""
+        return np.argsort(self._column.cpu().numpy())
 
     def _node_outputs(self, masks: Masks) -> Floats:
         """The number that is explained, for every node as if it were alone in the pool [q, n]."""
@@ -321,8 +342,21 @@ class ModelGame(Game):
                 self._runs.graphs += len(some)
                 out = self._forward(data, one_graph_per_node(data))
                 parts.append(self.readout(out.reshape(some.numel(), -1)).double().cpu().reshape(len(some), -1))
-        # Columns are nodes; players may be numbered otherwise.
-        return np.asarray(torch.cat(parts).numpy()[:, np.argsort(self._column.cpu().numpy())])
+        return np.asarray(torch.cat(parts).numpy()[:, self._node_of_player])
+
+    def _root_outputs(self, unfolding: Unfolding, count: int) -> Floats:
+        """The number that is explained, for the first ``count`` nodes as if each were alone in the pool [count]."""
+        graph = self._graph
+        rows = torch.arange(len(unfolding.nodes), device=graph.device)
+        nodes = torch.from_numpy(self._node_of_player[unfolding.nodes]).to(graph.device)
+        edges = torch.from_numpy(unfolding.edges).to(graph.device)
+        features = {key: value[nodes] for key, value in graph.node.items()}
+        data = union_of_copies(graph, len(rows), features, edges, rows)
+        data.edge_index = torch.from_numpy(unfolding.ends).to(graph.device)
+        self._runs.graphs += unfolding.queries(graph.num_nodes)
+        with evaluating(self.model):
+            out = self._forward(data, len(rows))
+            return np.asarray(self.readout(out.reshape(len(rows), -1)[:count]).double().cpu().numpy())
 
     # -- who plays ------------------------------------------------------------------------------------------------
 

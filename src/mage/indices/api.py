@@ -21,7 +21,7 @@ from mage.indices.exact import checked_count, exact_values, readable
 from mage.indices.interactions import Interactions
 from mage.indices.local import DEFAULT_LOCAL_BUDGET, NotLocalError, local_values
 from mage.indices.permutation import DEFAULT_PERMUTATIONS, checked_orderings, permutation_values
-from mage.indices.rooted import QUERIES_OF_A_CHECK, hears_degrees, rooted_values
+from mage.indices.rooted import QUERIES_OF_A_CHECK, listen, rooted_values
 from mage.indices.stopping import Condition, Monitor
 from mage.indices.surrogate import DEFAULT_SURROGATE_BUDGET, REGRESSORS, least_budget, surrogate_values
 
@@ -180,10 +180,10 @@ def _local_values(
     if shares is not None:
         # The model shows what each node adds: exact from far fewer queries.
         before = game.num_queries
-        extra_hop = hears_degrees(game, shares, found, seed)
+        hearing = listen(game, shares, found, seed)
         left = limit - (game.num_queries - before) - QUERIES_OF_A_CHECK
         try:
-            return rooted_values(game, shares, found, extra_hop, order, max(left, 1), seed, progress)
+            return rooted_values(game, shares, hearing, order, max(left, 1), seed, progress)
         except NotLocalError as error:
             _log.info("%s", error)
     try:

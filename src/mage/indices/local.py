@@ -66,7 +66,7 @@ def local_coalitions(graph: PlayerGraph, radius: int, budget: int) -> Bits:
     found = [_around(graph, centre, radius, budget) for centre in range(graph.num_players)]
     family = np.unique(np.concatenate(found), axis=0)
     if len(family) > budget:
-        raise too_many(budget, radius)
+        raise _too_many(budget, radius)
     return np.ascontiguousarray(family[np.argsort(_bits.sizes(family), kind="stable")])
 
 
@@ -92,7 +92,7 @@ def _around(graph: PlayerGraph, centre: int, radius: int, budget: int) -> Bits:
         if len(own) < len(masks):
             break
         if listed > 10 * budget:
-            raise too_many(budget, radius)
+            raise _too_many(budget, radius)
     return np.concatenate(kept)
 
 
@@ -107,7 +107,7 @@ def _within(masks: Masks, adjacency: Masks, radius: int) -> Masks:
     return np.asarray((reached == masks).all(axis=1))
 
 
-def too_many(budget: int, radius: int) -> ValueError:
+def _too_many(budget: int, radius: int) -> ValueError:
     """The error of a game that would take too many queries."""
     from mage.indices.exact import TooManyCoalitionsError
 

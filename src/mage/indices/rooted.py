@@ -8,8 +8,10 @@ with N_v(R) in the place of N(R),
     Ψᵏ_S = Σ_v Σ over R ∋ v with S ⊆ R ∪ N_v(R) of (−1)^q · k · B(|R| + q − k + 1, |N_v(R)| − q + k) · h_v(R),
 
 and no coalition larger than a neighbourhood matters. Nodes of one kind with neighbourhoods that colour refinement
-cannot tell apart are the same to such a model, and one query shows h_v of all its nodes at once; so far fewer
-coalitions are asked for than there are neighbourhoods. Everything that is assumed is checked on what the model answers.
+cannot tell apart are the same to such a model, and what is left is asked for together: unfolded into one graph in which
+each neighbourhood is a node that hears its parts, and equal parts occur once (:mod:`mage.games.unfolding`). Where a
+model does not take that for what it stands for, coalitions are asked for that show what all their nodes see at once.
+Everything that is assumed is checked on what the model answers.
 """
 
 from __future__ import annotations
@@ -23,12 +25,15 @@ from mage._kernels import rooted as kernels
 from mage._progress import progress_bar
 from mage._typing import Bits, Floats, Integers
 from mage.games import Game
+from mage.games.unfolding import Unfolding
 from mage.graph import PlayerGraph
 from mage.indices._closed_form import Accumulator, dividend_coefficients, top_order_coefficients
-from mage.indices.local import CHECKS, TOLERANCE, NotLocalError, too_many
+from mage.indices.exact import TooManyCoalitionsError
+from mage.indices.local import CHECKS, TOLERANCE, NotLocalError
 
 _MOST_NEIGHBOURHOODS = 20_000_000
 _CHUNK = 1 << 12
+_UNFOLDED_AT_ONCE = 1 << 14
 QUERIES_OF_A_CHECK = 2 * CHECKS + 1
 
 
@@ -36,9 +41,16 @@ class Shares(Protocol):
     """What each player adds: h_v(T)."""
 
     kinds: Bits
+    edges_alike: bool
 
     def __call__(self, coalitions: Bits) -> Floats:
         """h_v(T) of each coalition and player [q, n]."""
+
+    def unfolding(self, coalitions: Bits, roots: Integers, colours: Bits, with_degrees: bool) -> Unfolding:
+        """One player in each coalition, with what it hears there."""
+
+    def of_unfolding(self, unfolding: Unfolding, count: int) -> Floats:
+        """h_v(T) of these players [count]."""
 
 
 class _Neighbourhoods(NamedTuple):
@@ -65,9 +77,42 @@ class _Colours(NamedTuple):
         kernels.all_colours(coalitions, *self, result)
         return result
 
+    def by_round(self, coalitions: Bits) -> Bits:
+        result = np.empty((self.rounds + 1, len(coalitions), len(self.kinds)), dtype=np.uint64)
+        kernels.colours_by_round(coalitions, *self, result)
+        return result
 
-def hears_degrees(game: Game, shares: Shares, hops: int, seed: int) -> bool:
-    """Whether nodes feel more than what lies within ``hops`` of them, tried on random nodes in random coalitions."""
+
+class Hearing(NamedTuple):
+    """How far nodes hear, and the random nodes in random coalitions on which it was tried, with their shares.
+
+    Attributes:
+        hops: L, how far messages go.
+        extra_hop: Whether nodes feel more than what lies within L hops, such as the degrees of nodes at the edge of it.
+        coalitions: The coalitions.
+        nodes: A node of each.
+        shares: What it adds.
+    """
+
+    hops: int
+    extra_hop: bool
+    coalitions: Bits
+    nodes: Integers
+    shares: Floats
+
+    @property
+    def radius(self) -> int:
+        """Hops that matter."""
+        return self.hops + self.extra_hop
+
+    @property
+    def scale(self) -> float:
+        """The largest share."""
+        return max(float(np.abs(self.shares).max()), 1e-300)
+
+
+def listen(game: Game, shares: Shares, hops: int, seed: int) -> Hearing:
+    """Find out how far nodes hear; messages go ``hops`` far."""
     generator = np.random.default_rng([seed, 1])
     n, adjacency = game.num_players, game.graph.adjacency
     coalitions = generator.random((CHECKS, n)) < generator.uniform(0.5, 1.0, size=(CHECKS, 1))
@@ -78,32 +123,38 @@ def hears_degrees(game: Game, shares: Shares, hops: int, seed: int) -> bool:
     for _ in range(hops):
         seen |= (seen @ adjacency) & coalitions
     picked = np.arange(CHECKS), nodes
-    far, near = shares(_bits.pack(coalitions))[picked], shares(_bits.pack(seen))[picked]
-    scale = max(float(np.abs(far).max()), 1e-300)
-    return bool((np.abs(far - near) > TOLERANCE * scale).any())
+    hearing = Hearing(hops, False, _bits.pack(coalitions), nodes, shares(_bits.pack(coalitions))[picked])
+    near = shares(_bits.pack(seen))[picked]
+    further = bool((np.abs(hearing.shares - near) > TOLERANCE * hearing.scale).any())
+    return hearing._replace(extra_hop=further)
 
 
 def rooted_values(
-    game: Game, shares: Shares, hops: int, extra_hop: bool, order: int, budget: int, seed: int, progress: bool | None
+    game: Game, shares: Shares, hearing: Hearing, order: int, budget: int, seed: int, progress: bool | None
 ) -> list[Floats]:
     """The index of all sets of at most ``order`` players, a list by size.
 
     Args:
         game: The game.
         shares: What each player adds to it.
-        hops: L, how far messages go.
-        extra_hop: Whether nodes also feel the degrees of nodes at the edge of their neighbourhood.
+        hearing: How far nodes hear.
         order: k.
         budget: Most coalitions to ask for.
         seed: Seed of the coalitions on which the property is checked.
         progress: Show a progress bar; by default on a terminal only.
     """
-    graph, radius = game.graph, hops + extra_hop
-    found = _all_neighbourhoods(graph, radius, budget)
-    colours = _Colours(graph.adjacency_bits, shares.kinds, hops, extra_hop)
-    keys, wanted = np.unique(colours.of_roots(found), return_inverse=True)
-    asked = _cover(found, keys, wanted, colours, budget, radius)
-    values = _learn(shares, asked, keys, colours, radius, progress)
+    graph, radius = game.graph, hearing.radius
+    found = _all_neighbourhoods(graph, radius)
+    # Of the nodes one hop further only the number counts, unless edges weigh differently.
+    by_degrees = hearing.extra_hop and shares.edges_alike
+    rounds = hearing.hops if by_degrees else radius
+    colours = _Colours(graph.adjacency_bits, shares.kinds, rounds, by_degrees)
+    keys, first, wanted = np.unique(colours.of_roots(found), return_index=True, return_inverse=True)
+    if _unfolds(shares, hearing, colours):
+        values = _unfolded(game, shares, found, first, colours, budget, progress)
+    else:
+        asked = _cover(found, keys, wanted, colours, budget)
+        values = _learn(shares, asked, keys, colours, radius, progress)
     _check(game, keys, values, colours, radius, seed)
     result = []
     for size in range(1, order + 1):
@@ -116,14 +167,23 @@ def rooted_values(
     return result
 
 
-def _all_neighbourhoods(graph: PlayerGraph, radius: int, budget: int) -> _Neighbourhoods:
+def _too_many(needed: str) -> TooManyCoalitionsError:
+    return TooManyCoalitionsError(
+        f"method='exact-local' needs {needed}; raise budget, or use method='surrogate' or 'permutation'"
+    )
+
+
+def _all_neighbourhoods(graph: PlayerGraph, radius: int) -> _Neighbourhoods:
     words = graph.adjacency_bits.shape[1]
     nothing: Bits = np.empty((0, words), dtype=np.uint64)
     parts, left = [], _MOST_NEIGHBOURHOODS
     for root in range(graph.num_players):
         count = kernels.neighbourhoods(graph.adjacency_bits, root, radius, nothing, nothing, left)
         if count < 0:
-            raise too_many(budget, radius)
+            raise TooManyCoalitionsError(
+                f"method='exact-local': nodes can see more than {_MOST_NEIGHBOURHOODS:,} different neighbourhoods of "
+                f"{radius} hops; use method='surrogate' or 'permutation'"
+            )
         members = np.empty((count, words), dtype=np.uint64)
         rejected = np.empty_like(members)
         kernels.neighbourhoods(graph.adjacency_bits, root, radius, members, rejected, left)
@@ -132,7 +192,53 @@ def _all_neighbourhoods(graph: PlayerGraph, radius: int, budget: int) -> _Neighb
     return _Neighbourhoods(*(np.concatenate(part) for part in zip(*parts, strict=True)))
 
 
-def _cover(found: _Neighbourhoods, keys: Bits, wanted: Integers, colours: _Colours, budget: int, radius: int) -> Bits:
+def _unfolds(shares: Shares, hearing: Hearing, colours: _Colours) -> bool:
+    """Whether unfolded neighbourhoods are to the model what they stand for.
+
+    They are not to models that count edges at their sources, or for which an edge must run both ways.
+    """
+    try:
+        unfolded = shares.of_unfolding(
+            _unfolding(shares, hearing.coalitions, hearing.nodes, colours), len(hearing.nodes)
+        )
+    except (RuntimeError, ValueError, TypeError, IndexError):
+        return False  # the model does not take such graphs
+    return bool((np.abs(unfolded - hearing.shares) <= TOLERANCE * hearing.scale).all())
+
+
+def _unfolding(shares: Shares, coalitions: Bits, roots: Integers, colours: _Colours) -> Unfolding:
+    return shares.unfolding(coalitions, roots, colours.by_round(coalitions), colours.with_degrees)
+
+
+def _unfolded(
+    game: Game,
+    shares: Shares,
+    found: _Neighbourhoods,
+    first: Integers,
+    colours: _Colours,
+    budget: int,
+    progress: bool | None,
+) -> Floats:
+    """The share of each colour, of which ``first`` names a neighbourhood."""
+    least = -(-len(first) // game.num_players)
+    if least > budget:
+        raise _too_many(f"at least {least:,} queries here, and budget leaves {budget:,}")
+    # Neighbourhoods as they were listed: those that come together have most of their parts in common.
+    order = np.argsort(first)
+    values, before = np.empty(len(first)), game.num_queries
+    with progress_bar("neighbourhoods", len(first), progress) as tick:
+        for start in range(0, len(order), _UNFOLDED_AT_ONCE):
+            places = order[start : start + _UNFOLDED_AT_ONCE]
+            unfolding = _unfolding(shares, found.members[first[places]], found.roots[first[places]], colours)
+            if game.num_queries - before + unfolding.queries(game.num_players) > budget:
+                done = start / len(order)
+                raise _too_many(f"more than the {budget:,} queries that budget leaves, which sufficed for {done:.0%}")
+            values[places] = shares.of_unfolding(unfolding, len(places))
+            tick(len(places))
+    return values
+
+
+def _cover(found: _Neighbourhoods, keys: Bits, wanted: Integers, colours: _Colours, budget: int) -> Bits:
     """Coalitions that show every colour, large ones first: they show more at once."""
     order = np.argsort(-_bits.sizes(found.members), kind="stable")
     candidates = np.ascontiguousarray(found.members[order])
@@ -140,7 +246,7 @@ def _cover(found: _Neighbourhoods, keys: Bits, wanted: Integers, colours: _Colou
     chosen = np.empty(min(budget, len(candidates)), dtype=np.int64)
     count = kernels.cover(candidates, wanted[order], keys, *colours, known, chosen)
     if count < 0:
-        raise too_many(budget, radius)
+        raise _too_many(f"more than the {budget:,} queries that budget leaves")
     return candidates[chosen[:count]]
 
 

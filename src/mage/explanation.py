@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -16,7 +15,6 @@ from mage._files import atomic_path
 from mage._typing import Floats, Integers
 from mage.indices import FAMILIES, Interactions
 from mage.indices import _storage as interactions_storage
-from mage.indices._subsets import ranks, subsets_of_size
 from mage.motifs import Motif, MotifSet
 
 if TYPE_CHECKING:
@@ -127,22 +125,13 @@ class Explanation:
         return np.asarray(powers / powers.sum())
 
     def motif_error(self, motif: Motif) -> float:
-        """A standard error of a motif's score: those of its interactions, taken as independent."""
+        """The standard error of a motif's score. That it was chosen as the best of many, it does not count."""
         inside = set(motif.nodes)
         return self.group_error([i for i, nodes in enumerate(self.players) if inside.issuperset(nodes)])
 
     def group_error(self, players: Iterable[int], tau: float | None = None) -> float:
-        """A standard error of the score of a group of players under τ (by default that of the motifs)."""
-        tau = self.motifs.tau if tau is None else tau
-        index = self.interactions
-        chosen = np.array(sorted(set(players)), dtype=np.int64)
-        total, offset = 0.0, 0
-        for size in index.sizes:
-            rows = offset + ranks(chosen[subsets_of_size(len(chosen), size)], index.num_players)
-            weights = np.where(index.values[rows] > 0, tau, 1 - tau)
-            total += float(np.sum((weights * index.std_error[rows]) ** 2))
-            offset += math.comb(index.num_players, size)
-        return float(np.sqrt(total))
+        """The standard error of the score of a group of players under τ (by default that of the motifs)."""
+        return self.interactions.group_error(players, self.motifs.tau if tau is None else tau)
 
     def error_text(self, motif: Motif) -> str:
         """The standard error of a motif's score in words; empty where it is exact, or where the method has none."""

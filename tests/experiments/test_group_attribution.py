@@ -1,3 +1,5 @@
+import dataclasses
+
 import numpy as np
 import pytest
 import torch
@@ -99,6 +101,19 @@ def test_finished_images_are_not_computed_again(store):
     assert records[: len(first)] == first
     assert len(records) == 12
     assert not any(store.locks.iterdir())
+
+
+def test_only_the_named_indices_are_computed(store):
+    subject = a_subject(1)
+    some = dataclasses.replace(SETTINGS, indices=("myerson", "myerson-taylor"))
+    study.run_study([subject], some, store, SerialEngine())
+    asked = subject.classifier.network.images
+    assert {record["method"] for record in study.finished([subject], some, store)} == {"myerson", "myerson-taylor"}
+    study.run_study([subject], SETTINGS, store, SerialEngine())
+    assert subject.classifier.network.images > 2 * asked
+    assert len(list(study.finished([subject], SETTINGS, store))) == 4
+    # All four are what they were called before one could choose.
+    assert "indices" not in SETTINGS.as_key()
 
 
 def test_other_settings_weights_or_images_are_other_parts():

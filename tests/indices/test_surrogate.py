@@ -70,7 +70,7 @@ def test_a_sampled_population_is_unbiased_and_knows_its_error():
             assert not people.complete
             worths = game.worth_of_bits(people.members)
             estimate = people.index(people.weights * worths)
-            z.append((estimate - exact) / np.sqrt(people.sampling_variance(worths)))
+            z.append((estimate - exact) / np.sqrt((people.sampling_errors(worths) ** 2).sum(axis=0)))
     finally:
         module._SAMPLED = before
     assert 0.85 < np.sqrt(np.mean(np.square(z))) < 1.15

@@ -207,10 +207,11 @@ def add_units(
     mean: Floats,
     spread: Floats,
     largest: Floats,
+    parts: Floats,
 ) -> None:
     """Welford's running mean and sum of squares over units, each the average of its orderings.
 
-    ``largest[0]`` keeps the largest absolute value of a unit for any set.
+    ``largest[0]`` keeps the largest absolute value of a unit for any set; ``parts`` sums of every so many-th unit.
     """
     current = np.zeros(mean.shape[0])
     term = 0
@@ -221,9 +222,12 @@ def add_units(
             current[targets[term]] += contributions[term]
             term += 1
         count = seen + u + 1
+        part = (seen + u) % max(parts.shape[0], 1)
         for s in range(mean.shape[0]):
             value = current[s] / unit
             largest[0] = max(largest[0], abs(value))
             change = value - mean[s]
             mean[s] += change / count
             spread[s] += change * (value - mean[s])
+            if parts.shape[0] > 0:
+                parts[part, s] += value

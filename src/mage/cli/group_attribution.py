@@ -49,14 +49,7 @@ def run_group_attribution(
         raise ValueError(f"--export: {export.name} must end in {', '.join(_FORMS)}")
     if images is not None and images < 1:
         raise ValueError(f"--graphs must be at least 1, got {images}")
-    unknown = [method for method in methods or () if method not in study.INDICES]
-    if unknown:
-        raise ValueError(f"--methods: {unknown[0]!r} is none of {', '.join(study.INDICES)}")
-    settings = study.Settings()
-    if permutations is not None:
-        settings = replace(settings, permutations=permutations)
-    if seeds is not None:
-        settings = replace(settings, seed=int(seeds))
+    settings = _settings(methods, permutations, None if seeds is None else int(seeds))
     subjects = [study.load_subject(model, root, images) for model in models or study.MODELS]
     if listed:
         for subject in subjects:
@@ -68,7 +61,7 @@ def run_group_attribution(
         return
     study.run_study(subjects, settings, kept, experiments.make_engine(*machine))
     parts = [(subject.dataset, subject.classifier.name, len(subject.images)) for subject in subjects]
-    made = study_cells(study.finished(subjects, settings, kept), parts, methods or study.INDICES)
+    made = study_cells(study.finished(subjects, settings, kept), parts, settings.indices)
     for table in study_tables(made):
         console.print(table)
     console.print(
@@ -83,6 +76,20 @@ def run_group_attribution(
         with atomic_path(export) as unfinished:
             unfinished.write_text(experiments.export(made, _FORMS[export.suffix], study.TITLE))
         console.print(f"wrote {export}", soft_wrap=True, markup=False, highlight=False)
+
+
+def _settings(methods: Sequence[str] | None, permutations: int | None, seed: int | None) -> Settings:
+    from mage.experiments.group_attribution import INDICES, Settings
+
+    unknown = [method for method in methods or () if method not in INDICES]
+    if unknown:
+        raise ValueError(f"--methods: {unknown[0]!r} is none of {', '.join(INDICES)}")
+    settings = Settings(indices=tuple(index for index in INDICES if not methods or index in methods))
+    return replace(
+        settings,
+        permutations=settings.permutations if permutations is None else permutations,
+        seed=settings.seed if seed is None else seed,
+    )
 
 
 def _say_status(console: Console, subjects: Sequence[Subject], settings: Settings, store: StudyStore) -> None:

@@ -56,7 +56,7 @@ COLUMNS: dict[str, str] = {
     "image_queries": "float",
     "seconds": "float",
 }
-"""What is known of an index on an image; ``seconds`` and ``image_queries`` are of all four indices together."""
+"""What is known of an index on an image; ``seconds`` and ``image_queries`` are of all indices together."""
 
 
 class StudyStore(Store):
@@ -88,6 +88,7 @@ class Settings:
         seed: Seed of orderings and groups.
         output: What of the predicted class is explained; the size of the paper's figures speaks for probabilities.
         patches: Rows and columns of the grid.
+        indices: Which of the four.
     """
 
     permutations: int = 10
@@ -95,10 +96,15 @@ class Settings:
     seed: int = 0
     output: str = "probability"
     patches: tuple[int, int] = (7, 7)
+    indices: tuple[str, ...] = INDICES
 
     def __post_init__(self) -> None:
         checked_whole("permutations", self.permutations)
         checked_whole("groups", self.groups)
+
+    def as_key(self) -> dict[str, Any]:
+        """What tells parts of the store apart. All four indices go without saying, as they did from the start."""
+        return {name: value for name, value in asdict(self).items() if name != "indices" or value != INDICES}
 
 
 @dataclass(frozen=True)
@@ -120,7 +126,7 @@ class Subject:
 
 @dataclass(frozen=True)
 class Job:
-    """One image for one classifier, all four indices.
+    """One image for one classifier, all indices.
 
     Args:
         subject: Position of the subject.
@@ -196,7 +202,7 @@ def make_jobs(subjects: Sequence[Subject], settings: Settings) -> list[Job]:
                     "image": [name, digest.hexdigest()],
                     "model": [subject.classifier.name, subject.classifier.fingerprint],
                     "fill": str(subject.fill),
-                    "settings": asdict(settings),
+                    "settings": settings.as_key(),
                 }
             )
             jobs.append(Job(number, name, settings, key))
@@ -204,7 +210,7 @@ def make_jobs(subjects: Sequence[Subject], settings: Settings) -> list[Job]:
 
 
 def measure(shared: Shared, job: Job) -> list[Record]:
-    """All four indices of one image, and how well each foretells what random groups do alone and by their absence."""
+    """The indices of one image, and how well each foretells what random groups do alone and by their absence."""
     start = time.perf_counter()
     settings, subject = job.settings, shared.subjects[job.subject]
     image = subject.images[job.image]
@@ -216,7 +222,7 @@ def measure(shared: Shared, job: Job) -> list[Record]:
         for suffix, connected in (("", False), ("_connected", True))
     }
     records = []
-    for place, index in enumerate(INDICES):
+    for place, index in enumerate(settings.indices):
         # A game of its own counts what this index needs, whatever the others asked for before.
         own = Game(game.worth, game.num_players, game.graph, baseline=0.0)
         found = interactions(

@@ -3,6 +3,8 @@
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from mage._archive import DAMAGE, read_archive, write_archive
 from mage._typing import AnyArray
 from mage.graph import PlayerGraph
@@ -27,6 +29,9 @@ def to_plain(interactions: Interactions) -> tuple[dict[str, Any], dict[str, AnyA
     header = {"format": FORMAT, "num_players": interactions.num_players}
     header.update({name: getattr(interactions, name) for name in _PLAIN})
     arrays = {"edges": interactions.graph.edges, "values": interactions.values, "std_error": interactions.std_error}
+    if interactions.error_parts is not None:
+        # Single precision is plenty for errors, and halves the file.
+        arrays["error_parts"] = interactions.error_parts.astype(np.float32)
     return header, arrays
 
 
@@ -45,7 +50,9 @@ def from_plain(header: dict[str, Any], arrays: dict[str, AnyArray]) -> Interacti
     if not all(isinstance(fields[name], kind) for name, kind in _KINDS.items()) or not known:
         raise ValueError("the header is damaged")
     graph = PlayerGraph(players, arrays["edges"])
-    return Interactions(graph=graph, values=values, std_error=arrays["std_error"], **fields)
+    return Interactions(
+        graph=graph, values=values, std_error=arrays["std_error"], error_parts=arrays.get("error_parts"), **fields
+    )
 
 
 def save(interactions: Interactions, path: str | Path) -> None:

@@ -17,6 +17,7 @@ from mage.games import Game
 from mage.graph import PlayerGraph
 from mage.indices._families import checked_order, family_named
 from mage.indices._subsets import MOST_SUBSETS
+from mage.indices.errors import Estimate
 from mage.indices.exact import checked_count, exact_values, readable
 from mage.indices.interactions import Interactions
 from mage.indices.local import DEFAULT_LOCAL_BUDGET, NotLocalError, local_values
@@ -105,13 +106,13 @@ def interactions(
     graph = game.graph if family.sees_graph else PlayerGraph.complete(game.num_players)
     first_query = game.num_queries
 
-    def build(values: Floats, std_error: Floats, exact: bool = False, used: int = 0, stopped: str = "") -> Interactions:
+    def build(estimate: Estimate, exact: bool = False, used: int = 0, stopped: str = "") -> Interactions:
         return Interactions(
             index=family.name,
             order=k,
             graph=game.graph,
-            values=values,
-            std_error=std_error,
+            values=estimate.values,
+            std_error=estimate.std_error,
             exact=exact,
             method=method,
             num_queries=game.num_queries - first_query,
@@ -119,6 +120,7 @@ def interactions(
             baseline=game.baseline,
             names=game.names,
             stopped=stopped,
+            error_parts=None if exact else estimate.parts,
         )
 
     monitor = Monitor(build, tolerance, until, callback)
@@ -127,21 +129,19 @@ def interactions(
     used, stopped, exact = 0, "", method.startswith("exact")
     if method == "exact":
         count = checked_count(graph, DEFAULT_EXACT_BUDGET if budget is None else budget, family.name)
-        values = np.concatenate(exact_values(game, graph, k, count, progress))
-        std_error = np.zeros_like(values)
+        estimate = _certain(exact_values(game, graph, k, count, progress))
     elif method == "exact-local":
         limit = DEFAULT_LOCAL_BUDGET if budget is None else budget
         # The same for both families: where players only hear their neighbours, structure adds nothing.
-        values = np.concatenate(_local_values(game, k, radius, limit, seed, progress))
-        std_error = np.zeros_like(values)
+        estimate = _certain(_local_values(game, k, radius, limit, seed, progress))
     elif method == "surrogate":
-        values, std_error, exact, stopped = surrogate_values(
+        estimate, exact, stopped = surrogate_values(
             game, graph, k, budget=budget, regressor=regressor, seed=seed, monitor=monitor, progress=progress
         )
     else:
         if permutations is None and budget is None:
             permutations = DEFAULT_PERMUTATIONS
-        values, std_error, used, stopped = permutation_values(
+        estimate, used, stopped = permutation_values(
             game,
             graph,
             k,
@@ -153,7 +153,12 @@ def interactions(
             monitor=monitor,
             progress=progress,
         )
-    return build(values, std_error, exact, used, stopped)
+    return build(estimate, exact, used, stopped)
+
+
+def _certain(values: list[Floats]) -> Estimate:
+    joined = np.concatenate(values)
+    return Estimate(joined, np.zeros_like(joined))
 
 
 def _check_method(method: str, regressor: str, radius: int | None, orders: bool) -> None:

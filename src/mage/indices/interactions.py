@@ -12,6 +12,7 @@ import numpy as np
 from mage._typing import Floats, Integers
 from mage.graph import PlayerGraph, as_masks, checked_player
 from mage.indices._subsets import ranks, subsets_of_size
+from mage.indices.errors import error_of_sum, noise
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -46,6 +47,9 @@ class Interactions:
         names: Names of the players.
         stopped: What ended the sampling: ``"budget"``, ``"tolerance"``, ``"until"``, ``"cancelled"`` by a callback or
             ``"interrupted"`` from the keyboard; empty where it came to its end.
+        error_parts: D, how parts of the sample deviate, for sets of size k [parts, C(n, k)]: the squares of a column
+            add up to about the squared standard error, and DᵀD says how errors go together, see :meth:`group_error`.
+            None where there is no error, or where the errors are taken as independent.
     """
 
     index: str
@@ -60,6 +64,7 @@ class Interactions:
     baseline: float = 0.0
     names: tuple[str, ...] = field(default=())
     stopped: str = ""
+    error_parts: Floats | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
         expected = sum(math.comb(self.num_players, size) for size in range(1, self.order + 1))
@@ -69,6 +74,12 @@ class Interactions:
                 raise ValueError(f"{name} must have shape [{expected}], got {list(array.shape)}")
             array.setflags(write=False)
             object.__setattr__(self, name, array)
+        if self.error_parts is not None:
+            parts = np.array(self.error_parts, dtype=np.float64)
+            if parts.ndim != 2 or parts.shape[1] != math.comb(self.num_players, self.order):
+                raise ValueError(f"error_parts must have a column for each set of {self.order}, got {parts.shape}")
+            parts.setflags(write=False)
+            object.__setattr__(self, "error_parts", parts)
         if not self.names:
             object.__setattr__(self, "names", tuple(str(i) for i in range(self.num_players)))
         if len(self.names) != self.num_players:
@@ -157,6 +168,23 @@ class Interactions:
                 total += float(np.sum(weights * values))
         return total
 
+    def group_error(self, players: Iterable[int], tau: float | None = None) -> float:
+        """Standard error of :meth:`group`, its signs taken as certain; NaN where there are too few samples to tell."""
+        chosen = np.array(sorted(set(self._checked(players))), dtype=np.int64)
+        errors, parts = [np.zeros(0)], None
+        for size in self.sizes:
+            rows = ranks(chosen[subsets_of_size(len(chosen), size)], self.num_players)
+            values, deviations = self.values[self._slice(size)][rows], self.std_error[self._slice(size)][rows]
+            weights = 1.0 if tau is None else np.where(values > 0, tau, 1 - tau)
+            errors.append(weights * deviations)
+            if size == self.order and self.error_parts is not None:
+                parts = weights * self.error_parts[:, rows]
+        return math.hypot(error_of_sum(np.concatenate(errors[:-1]), None), error_of_sum(errors[-1], parts))
+
+    def redrawn(self, generator: np.random.Generator) -> Interactions:
+        """The same with values as they might have come out, given their errors."""
+        return replace(self, values=self.values + noise(self.std_error, self.error_parts, generator))
+
     def top(self, count: int = 10, size: int | None = None, sign: int = 0) -> list[Term]:
         """The strongest interactions, by absolute value, ties in lexicographic order.
 
@@ -204,6 +232,7 @@ class Interactions:
             num_queries=self.num_queries + other.num_queries,
             num_permutations=self.num_permutations + other.num_permutations,
             baseline=self.baseline + other.baseline,
+            error_parts=_stacked(self, other),
         )
 
     def __mul__(self, factor: float) -> Interactions:
@@ -215,6 +244,7 @@ class Interactions:
             values=scale * self.values,
             std_error=abs(scale) * self.std_error,
             baseline=scale * self.baseline,
+            error_parts=None if self.error_parts is None else scale * self.error_parts,
         )
 
     __rmul__ = __mul__
@@ -291,3 +321,10 @@ class Interactions:
             rows, columns = np.triu_indices(self.num_players, 1)
             result[rows, columns] = result[columns, rows] = numbers[self._slice(2)]
         return result
+
+
+def _stacked(first: Interactions, second: Interactions) -> Floats | None:
+    """Deviations of the sum of two independent estimates."""
+    known = [one.error_parts for one in (first, second) if one.error_parts is not None]
+    independent = any(one.error_parts is None and one.std_error.any() for one in (first, second))
+    return None if independent or not known else np.concatenate(known)

@@ -13,6 +13,7 @@ from mage.games import Game
 from mage.games._memo import CoalitionTable
 from mage.graph import PlayerGraph
 from mage.indices._subsets import binomial_table, subsets_of_size
+from mage.indices.errors import Estimate, num_parts
 from mage.indices.exact import LowerOrders
 from mage.indices.stopping import Monitor
 
@@ -23,10 +24,9 @@ _DRAW = 64  # units drawn at a time; fixed, so that the sequence does not depend
 
 
 class PermutationEstimate(NamedTuple):
-    """Values and standard errors by set, the number of orderings they rest on, and what ended the run early."""
+    """The estimate, the number of orderings it rests on, and what ended the run early."""
 
-    values: Floats
-    std_error: Floats
+    estimate: Estimate
     num_permutations: int
     stopped: str
 
@@ -92,14 +92,15 @@ def permutation_values(
     needed = _Needed(graph, order, budget)
     mean = np.zeros(math.comb(game.num_players, order))
     spread, largest = np.zeros_like(mean), np.zeros(1)
+    sums = np.zeros((num_parts(len(mean)), len(mean)))
     lower: list[Floats] | None = None
     done, stop, stopped, look = 0, False, "", 0.0
 
-    def estimate() -> PermutationEstimate:
+    def estimate() -> Estimate:
         values = [*(lower if lower is not None else _lower_orders(game, graph, order)), mean]
         top = _standard_errors(graph, order, spread, largest, done // unit)
         errors = [*(np.zeros_like(part) for part in values[:-1]), top]
-        return PermutationEstimate(np.concatenate(values), np.concatenate(errors), done, stopped)
+        return Estimate(np.concatenate(values), np.concatenate(errors), _deviations(sums, mean, done // unit))
 
     with progress_bar("sampled index", wanted if budget is None else budget, progress) as tick:
         try:
@@ -118,7 +119,16 @@ def permutation_values(
                     last = terms.ends[fitting * unit - 1] if fitting else 0
                     contributions = terms.signs[:last] * game.worth_of_bits(terms.coalitions[:last])
                     kernels.add_units(
-                        terms.ends, unit, fitting, terms.targets, contributions, done // unit, mean, spread, largest
+                        terms.ends,
+                        unit,
+                        fitting,
+                        terms.targets,
+                        contributions,
+                        done // unit,
+                        mean,
+                        spread,
+                        largest,
+                        sums,
                     )
                     done += fitting * unit
                     tick(fitting * unit if budget is None else needed.count - before)
@@ -129,7 +139,7 @@ def permutation_values(
                     break
                 if done >= look:
                     look = done * _LOOK_GROWTH
-                    stopped = monitor.verdict(*estimate()[:2])
+                    stopped = monitor.verdict(estimate())
                     if stopped:
                         break
         except KeyboardInterrupt:
@@ -137,7 +147,16 @@ def permutation_values(
             if done < 2 * unit:
                 raise
             stopped = "interrupted"
-    return estimate()
+    return PermutationEstimate(estimate(), done, stopped)
+
+
+def _deviations(sums: Floats, mean: Floats, units: int) -> Floats | None:
+    """How far each part of the sample, every so many-th unit, is off; as shares of the error of the whole."""
+    if not len(sums) or units < 2:
+        return None
+    counts = np.bincount(np.arange(units) % len(sums), minlength=len(sums))
+    sums, counts = sums[counts > 0], counts[counts > 0][:, None]
+    return np.asarray((sums / counts - mean) * np.sqrt(counts / (units * (len(counts) - 1))))
 
 
 def _standard_errors(graph: PlayerGraph, order: int, spread: Floats, largest: Floats, units: int) -> Floats:

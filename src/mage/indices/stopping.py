@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable
 from typing import Any
 
-from mage._typing import Floats
+from mage.indices.errors import Estimate
 from mage.indices.interactions import Interactions
 
 Condition = Callable[[Interactions], bool]
@@ -19,7 +19,7 @@ class Monitor:
     """Looks at an estimate from time to time and says whether to stop, and why.
 
     Args:
-        build: Makes the result from values and standard errors.
+        build: Makes the result from an estimate.
         tolerance: Stop when the largest standard error is at most this.
         until: Stop when this holds of the estimate: a function, or a name in :data:`CONDITIONS`.
         callback: Called with each estimate; a true answer cancels the run.
@@ -27,7 +27,7 @@ class Monitor:
 
     def __init__(
         self,
-        build: Callable[[Floats, Floats], Interactions],
+        build: Callable[[Estimate], Interactions],
         tolerance: float | None = None,
         until: str | Condition | None = None,
         callback: Callable[[Interactions], Any] | None = None,
@@ -52,16 +52,16 @@ class Monitor:
         """Whether there is anything that may end a run early."""
         return self._tolerance is not None or self._until is not None or self._callback is not None
 
-    def verdict(self, values: Floats, std_error: Floats) -> str:
+    def verdict(self, estimate: Estimate) -> str:
         """Why to stop now, or nothing."""
         if not self.watching:
             return ""
-        estimate = self._build(values, std_error)
-        if self._callback is not None and self._callback(estimate):
+        found = self._build(estimate)
+        if self._callback is not None and self._callback(found):
             return "cancelled"
         # Errors that cannot be told yet are NaN, and no smaller than anything.
-        if self._tolerance is not None and bool((std_error <= self._tolerance).all()):
+        if self._tolerance is not None and bool((estimate.std_error <= self._tolerance).all()):
             return "tolerance"
-        if self._until is not None and self._until(estimate):
+        if self._until is not None and self._until(found):
             return "until"
         return ""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -17,8 +16,8 @@ _SEED = 0
 class MotifsStable:
     """Whether the optimal motifs are the same as at the last look, and stay so when values move within their errors.
 
-    The values are redrawn eight times, each within its own standard error, and the motifs searched for again; all must
-    agree. Made afresh for each run, as it remembers the last look.
+    The values are redrawn eight times within their errors, and the motifs searched for again; all must agree. Made
+    afresh for each run, as it remembers the last look.
 
     Args:
         options: Arguments of :func:`mage.find_motifs`.
@@ -37,11 +36,7 @@ class MotifsStable:
         if not same:
             return False
         generator = np.random.default_rng(_SEED)
-        for _ in range(_REDRAWS):
-            noise = generator.standard_normal(len(interactions.values)) * interactions.std_error
-            if self._motifs(replace(interactions, values=interactions.values + noise)) != found:
-                return False
-        return True
+        return all(self._motifs(interactions.redrawn(generator)) == found for _ in range(_REDRAWS))
 
     def _motifs(self, interactions: Interactions) -> tuple[tuple[int, ...], ...]:
         return tuple(sorted(motif.nodes for motif in find_motifs(interactions, **self._options)))

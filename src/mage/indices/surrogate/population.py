@@ -75,14 +75,17 @@ class Population:
             )
         return accumulator.values()
 
-    def sampling_variance(self, worths: Floats) -> Floats:
-        """Variance of Σ ω c f that comes from having met only some coalitions; 0 where all are listed."""
+    def sampling_errors(self, worths: Floats) -> Floats:
+        """Errors of Σ ω c f that come from having met only some coalitions [parts, sets]; their squares add up.
+
+        There are none where all coalitions are listed.
+        """
         if self.parts is None or self.shares is None:
-            return np.zeros(len(self.index(np.zeros(0))))
+            return np.zeros((0, len(self.index(np.zeros(0)))))
         each = np.stack(
             [self.index(worths[rows] * share, rows) for rows, share in zip(self.parts, self.shares, strict=True)]
         )
-        return np.asarray(each.var(axis=0, ddof=1) / len(each))
+        return np.asarray((each - each.mean(axis=0)) / np.sqrt(len(each) * (len(each) - 1)))
 
 
 def population(graph: PlayerGraph, order: int, seed: int, most_listed: int = MOST_LISTED) -> Population:

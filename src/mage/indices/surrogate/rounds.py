@@ -12,7 +12,7 @@ their precision.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 import numpy as np
@@ -23,6 +23,7 @@ from mage._progress import progress_bar
 from mage._typing import Floats, Integers, Masks
 from mage.games import Game
 from mage.graph import CoalitionBlock, PlayerGraph
+from mage.indices.errors import Estimate, num_parts
 from mage.indices.exact import LowerOrders
 from mage.indices.stopping import Monitor
 from mage.indices.surrogate.design import Spread, draw, essential, inclusion
@@ -37,10 +38,9 @@ _GROWTH = 1.5
 
 
 class SurrogateEstimate(NamedTuple):
-    """Values and standard errors by set, whether nothing was left to estimate, and why the run ended."""
+    """The estimate, whether nothing was left to estimate, and why the run ended."""
 
-    values: Floats
-    std_error: Floats
+    estimate: Estimate
     exact: bool
     stopped: str
 
@@ -55,6 +55,7 @@ class _State:
     spread: Spread | None = None
     value: Floats | None = None
     variance: Floats | None = None
+    deviations: Floats = field(default_factory=lambda: np.zeros((0, 0)))
     unmet: Floats | None = None
 
 
@@ -106,7 +107,7 @@ def surrogate_values(
                     break
                 asked = runner.round(size)
                 tick(asked)
-                reason = monitor.verdict(*runner.result())
+                reason = monitor.verdict(runner.result())
                 if reason:
                     stopped = reason
                     break
@@ -114,9 +115,8 @@ def surrogate_values(
             if runner.state.value is None:
                 raise
             stopped = "interrupted"
-    values, std_error = runner.result()
     exact = runner.finished and people.complete
-    return SurrogateEstimate(values, std_error, exact, "" if exact else stopped)
+    return SurrogateEstimate(runner.result(), exact, "" if exact else stopped)
 
 
 def _sizes(left: int, watched: bool) -> list[int]:
@@ -142,6 +142,8 @@ class _Rounds:
         self._people = people
         self._candidates = candidates(regressor)
         self._generator = np.random.default_rng([seed, 1])
+        self._part_generator = np.random.default_rng([seed, 2])
+        self._dealt = 0
         self._influence = people.influence()
         self._size = _bits.sizes(people.members)
         self.state = _State(np.zeros(len(people), dtype=np.bool_), np.zeros(len(people)), 0)
@@ -159,7 +161,7 @@ class _Rounds:
         self.state.known[rows] = True
         self.state.queries += len(rows)
 
-    def result(self) -> tuple[Floats, Floats]:
+    def result(self) -> Estimate:
         """Values and standard errors of all sets, smaller ones first."""
         people, state = self._people, self.state
         lower = LowerOrders(people.graph.num_players, people.order)
@@ -171,13 +173,21 @@ class _Rounds:
         if self.finished or state.value is None or state.variance is None:
             # Nothing is left to guess.
             top = people.index(people.weights * state.worths)
-            variance = np.zeros_like(top)
+            variance, deviations = np.zeros_like(top), np.zeros((num_parts(len(top)), len(top)))
         else:
-            top, variance = state.value, state.variance
+            top, variance, deviations = state.value, state.variance, state.deviations
         # Coalitions that the sample never met are the same for all rounds: that error does not average out.
-        unmet = np.zeros_like(top) if state.unmet is None else state.unmet
-        errors = [*(np.zeros_like(part) for part in below), np.sqrt(np.maximum(variance, 0.0) + unmet)]
-        return np.concatenate([*below, top]), np.concatenate(errors)
+        unmet = np.zeros((0, len(top))) if state.unmet is None else state.unmet
+        std_error = np.sqrt(np.maximum(variance, 0.0) + (unmet**2).sum(axis=0))
+        if len(deviations) >= len(unmet):
+            # Parts of different samples have nothing to do with each other, so any may go together.
+            deviations = deviations.copy()
+            deviations[: len(unmet)] += unmet
+        return Estimate(
+            np.concatenate([*below, top]),
+            np.concatenate([*(np.zeros_like(part) for part in below), std_error]),
+            deviations if len(deviations) else None,
+        )
 
     def round(self, size: int) -> int:
         """Draw, ask, learn, correct; the number of coalitions asked for."""
@@ -238,6 +248,7 @@ class _Rounds:
         filled[open_rows] = guesses
         value = people.index(people.weights * filled)
         variance = np.zeros_like(value)
+        parts = np.zeros((num_parts(len(value)), len(value)))
         errors = np.zeros(len(open_rows))
         for rows in drawn:
             places = open_rows[rows]
@@ -245,6 +256,11 @@ class _Rounds:
             scaled = people.weights[places] * errors[rows] / chances[rows]
             value = value + people.index(scaled, places)
             variance = variance + _fixed_size_variance(people, places, scaled, 1 - chances[rows])
+            if len(parts):
+                # Dealt in turn, so that all parts get as much; rows of a draw are in no order that matters.
+                part = (self._dealt + self._part_generator.permutation(len(rows))) % len(parts)
+                self._dealt += len(rows)
+                _add_parts(parts, part, people, places, scaled, 1 - chances[rows])
         picked = np.concatenate(drawn)
         uncertain = picked[chances[picked] < 1]
         state.spread = Spread(
@@ -253,14 +269,15 @@ class _Rounds:
             self._influence[open_rows[uncertain]] / chances[uncertain],
         )
         filled[open_rows[picked]] = state.worths[open_rows[picked]]
-        state.unmet = people.sampling_variance(filled)
+        state.unmet = people.sampling_errors(filled)
         if state.value is None or state.variance is None:
-            state.value, state.variance = value, variance
+            state.value, state.variance, state.deviations = value, variance, parts
             return
         old, new = float(state.variance.mean()), float(variance.mean())
         share = old / (old + new) if old + new > 0 else 1.0
         state.value = (1 - share) * state.value + share * value
         state.variance = (1 - share) ** 2 * state.variance + share**2 * variance
+        state.deviations = (1 - share) * state.deviations + share * parts
 
 
 def _fixed_size_variance(people: Population, rows: Integers, scaled: Floats, open_share: Floats) -> Floats:
@@ -272,3 +289,17 @@ def _fixed_size_variance(people: Population, rows: Integers, scaled: Floats, ope
     means = people.index(open_share * scaled, rows)
     spread = np.maximum(squares - means**2 / weight, 0.0)
     return np.asarray(spread * count / max(count - 1, 1))
+
+
+def _add_parts(
+    parts: Floats, part: Integers, people: Population, rows: Integers, scaled: Floats, open_share: Floats
+) -> None:
+    """Add the terms of that variance, before they are squared, to the parts they belong to [parts, sets]."""
+    weight = float(open_share.sum())
+    if weight <= 0:
+        return
+    centre = people.index(open_share * scaled, rows) / weight
+    roots = np.sqrt(open_share * len(rows) / max(len(rows) - 1, 1))
+    for number in np.unique(part):
+        inside = part == number
+        parts[number] += people.index((roots * scaled)[inside], rows[inside]) - centre * roots[inside].sum()

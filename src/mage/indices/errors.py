@@ -1,0 +1,55 @@
+"""How the errors of an estimate go together.
+
+Values that rest on the same coalitions err together, so the error of a sum of them, such as a motif's score, is not
+that of independent values. An estimate therefore comes in parts: a few dozen deviations of all values at once, one for
+each part of what was sampled. Where D holds them as rows, DᵀD estimates the covariance, and keeps what is certain:
+values that always add up to the same have an error of zero together. How large single errors are is known better from
+the whole sample, so that those of sums are scaled by what D makes of the single ones.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from mage._typing import Floats
+
+PARTS = 64
+MOST_NUMBERS = 8_000_000  # of all deviations; beyond, errors are taken as independent
+
+
+class Estimate(NamedTuple):
+    """Values and standard errors of all sets, and the deviations D of the largest sets' values, if known."""
+
+    values: Floats
+    std_error: Floats
+    parts: Floats | None = None
+
+
+def num_parts(sets: int) -> int:
+    """Into how many parts to cut the sample for so many sets; 0 where that would take too much memory."""
+    return PARTS if PARTS * sets <= MOST_NUMBERS else 0
+
+
+def error_of_sum(errors: Floats, parts: Floats | None) -> float:
+    """Standard error of a sum of values with these (weighted) standard errors and deviations."""
+    if parts is None:
+        return float(np.sqrt(np.sum(errors**2)))
+    lengths = (parts**2).sum(axis=0)
+    known = lengths > 0
+    together, single = np.sum(parts.sum(axis=1) ** 2), lengths.sum()
+    scale = np.sum(errors[known] ** 2) / single if single else 1.0
+    # What no part of the sample deviates in has an error of its own, with nobody to share it.
+    return float(np.sqrt(scale * together + np.sum(errors[~known] ** 2)))
+
+
+def noise(std_error: Floats, parts: Floats | None, generator: np.random.Generator) -> Floats:
+    """Errors as they might have come out."""
+    independent = generator.standard_normal(len(std_error)) * std_error
+    if parts is None:
+        return np.asarray(independent)
+    top = slice(len(std_error) - parts.shape[1], None)
+    together = generator.standard_normal(len(parts)) @ parts
+    independent[top] = np.where(parts.any(axis=0), together, independent[top])
+    return np.asarray(independent)

@@ -64,10 +64,23 @@ def test_converges_within_its_own_standard_errors(order, antithetic):
 
 def test_standard_errors_are_those_of_repeated_runs():
     game = random_game(7, nx.cycle_graph(7), seed=1)
-    runs = [interactions(game, permutations=40, method="permutation", seed=seed) for seed in range(300)]
+    runs = [interactions(game, permutations=200, method="permutation", seed=seed) for seed in range(300)]
     observed = np.std([run.values for run in runs], axis=0, ddof=1)[7:]
     claimed = np.sqrt(np.mean([run.std_error**2 for run in runs], axis=0))[7:]
-    np.testing.assert_allclose(claimed, observed, rtol=0.25)
+    np.testing.assert_allclose(claimed, observed, rtol=0.15)
+
+
+@pytest.mark.parametrize("permutations", [20, 50, 100])
+@pytest.mark.parametrize("drawn", [nx.path_graph(9), nx.random_labeled_tree(10, seed=3), nx.cycle_graph(8)])
+def test_intervals_hold_the_truth_where_few_orderings_matter(drawn, permutations):
+    """In thin graphs distant players rarely meet: their terms are lopsided, and plain errors cover 89 to 91 %."""
+    game = random_game(len(drawn), PlayerGraph(len(drawn), list(drawn.edges)), seed=1)
+    exact = interactions(game, method="exact").of_size(2)[1]
+    covered = []
+    for seed in range(200):
+        _, values, errors = interactions(game, permutations=permutations, method="permutation", seed=seed).of_size(2)
+        covered.append(np.abs(values - exact) <= 1.96 * errors + 1e-12)
+    assert 0.92 <= np.mean(covered) <= 0.98
 
 
 def test_lower_orders_are_exact_in_a_sampled_index():

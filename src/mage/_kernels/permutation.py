@@ -206,10 +206,11 @@ def add_units(
     seen: int,
     mean: Floats,
     spread: Floats,
+    cubes: Floats,
     largest: Floats,
     parts: Floats,
 ) -> None:
-    """Welford's running mean and sum of squares over units, each the average of its orderings.
+    """Welford's running mean and sums of squares and cubes over units, each the average of its orderings.
 
     ``largest[0]`` keeps the largest absolute value of a unit for any set; ``parts`` sums of every so many-th unit.
     """
@@ -227,7 +228,10 @@ def add_units(
             value = current[s] / unit
             largest[0] = max(largest[0], abs(value))
             change = value - mean[s]
-            mean[s] += change / count
-            spread[s] += change * (value - mean[s])
+            step = change / count
+            growth = change * step * (count - 1)
+            mean[s] += step
+            cubes[s] += growth * step * (count - 2) - 3 * step * spread[s]
+            spread[s] += growth
             if parts.shape[0] > 0:
                 parts[part, s] += value

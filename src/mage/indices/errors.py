@@ -16,6 +16,7 @@ import numpy as np
 from mage._typing import Floats
 
 PARTS = 64
+_Z = 1.96
 MOST_NUMBERS = 8_000_000  # of all deviations; beyond, errors are taken as independent
 
 
@@ -30,6 +31,24 @@ class Estimate(NamedTuple):
 def num_parts(sets: int) -> int:
     """Into how many parts to cut the sample for so many sets; 0 where that would take too much memory."""
     return PARTS if PARTS * sets <= MOST_NUMBERS else 0
+
+
+def widening(third_squared: Floats, variance_cubed: Floats, draws: int) -> Floats:
+    """By how much to widen a standard error so that ±1.96 of it hold the truth in 95 of 100 cases.
+
+    An error told by few draws is itself uncertain, and where draws are lopsided it is too small just when the value is
+    off. This is the second-order term of the Edgeworth expansion of Student's statistic (Hall, The Bootstrap and
+    Edgeworth Expansion, 1992), without its small term of the fourth moment.
+
+    Args:
+        third_squared: Square of the third central moment of the estimate's error.
+        variance_cubed: Cube of its variance.
+        draws: Number of independent draws.
+    """
+    lopsided = np.divide(third_squared, variance_cubed, out=np.zeros_like(variance_cubed), where=variance_cubed > 0)
+    by_lopsided, by_few = (_Z**4 + 2 * _Z**2 - 3) / 18, (_Z**2 + 3) / 4
+    # No more lopsided than one draw against all others: rounding makes more of next to nothing.
+    return np.asarray(1 + by_lopsided * np.minimum(lopsided, 1.0) + by_few / max(draws, 1))
 
 
 def error_of_sum(errors: Floats, parts: Floats | None) -> float:

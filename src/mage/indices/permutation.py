@@ -13,7 +13,7 @@ from mage.games import Game
 from mage.games._memo import CoalitionTable
 from mage.graph import PlayerGraph
 from mage.indices._subsets import binomial_table, subsets_of_size
-from mage.indices.errors import Estimate, num_parts
+from mage.indices.errors import Estimate, num_parts, widening
 from mage.indices.exact import LowerOrders
 from mage.indices.stopping import Monitor
 
@@ -29,6 +29,29 @@ class PermutationEstimate(NamedTuple):
     estimate: Estimate
     num_permutations: int
     stopped: str
+
+
+class _Moments(NamedTuple):
+    """Running sums over units: mean, squares and cubes of deviations, the largest value, and sums over parts."""
+
+    mean: Floats
+    spread: Floats
+    cubes: Floats
+    largest: Floats
+    parts: Floats
+
+    @classmethod
+    def of(cls, sets: int) -> "_Moments":
+        """Of no units yet."""
+        return cls(np.zeros(sets), np.zeros(sets), np.zeros(sets), np.zeros(1), np.zeros((num_parts(sets), sets)))
+
+    def deviations(self, units: int) -> Floats | None:
+        """How far each part of the sample, every so many-th unit, is off; as shares of the error of the whole."""
+        if not len(self.parts) or units < 2:
+            return None
+        counts = np.bincount(np.arange(units) % len(self.parts), minlength=len(self.parts))
+        sums, counts = self.parts[counts > 0], counts[counts > 0][:, None]
+        return np.asarray((sums / counts - self.mean) * np.sqrt(counts / (units * (len(counts) - 1))))
 
 
 class _Terms(NamedTuple):
@@ -90,17 +113,15 @@ def permutation_values(
         most = max(DEFAULT_PERMUTATIONS, budget or 0) if permutations is None else permutations
         wanted, source = -(-most // unit) * unit, _random_orderings(game.num_players, antithetic, seed)
     needed = _Needed(graph, order, budget)
-    mean = np.zeros(math.comb(game.num_players, order))
-    spread, largest = np.zeros_like(mean), np.zeros(1)
-    sums = np.zeros((num_parts(len(mean)), len(mean)))
+    moments = _Moments.of(math.comb(game.num_players, order))
     lower: list[Floats] | None = None
     done, stop, stopped, look = 0, False, "", 0.0
 
     def estimate() -> Estimate:
-        values = [*(lower if lower is not None else _lower_orders(game, graph, order)), mean]
-        top = _standard_errors(graph, order, spread, largest, done // unit)
+        values = [*(lower if lower is not None else _lower_orders(game, graph, order)), moments.mean]
+        top = _standard_errors(graph, order, moments, done // unit)
         errors = [*(np.zeros_like(part) for part in values[:-1]), top]
-        return Estimate(np.concatenate(values), np.concatenate(errors), _deviations(sums, mean, done // unit))
+        return Estimate(np.concatenate(values), np.concatenate(errors), moments.deviations(done // unit))
 
     with progress_bar("sampled index", wanted if budget is None else budget, progress) as tick:
         try:
@@ -118,18 +139,7 @@ def permutation_values(
                         lower = _lower_orders(game, graph, order)
                     last = terms.ends[fitting * unit - 1] if fitting else 0
                     contributions = terms.signs[:last] * game.worth_of_bits(terms.coalitions[:last])
-                    kernels.add_units(
-                        terms.ends,
-                        unit,
-                        fitting,
-                        terms.targets,
-                        contributions,
-                        done // unit,
-                        mean,
-                        spread,
-                        largest,
-                        sums,
-                    )
+                    kernels.add_units(terms.ends, unit, fitting, terms.targets, contributions, done // unit, *moments)
                     done += fitting * unit
                     tick(fitting * unit if budget is None else needed.count - before)
                     if stop:
@@ -150,30 +160,22 @@ def permutation_values(
     return PermutationEstimate(estimate(), done, stopped)
 
 
-def _deviations(sums: Floats, mean: Floats, units: int) -> Floats | None:
-    """How far each part of the sample, every so many-th unit, is off; as shares of the error of the whole."""
-    if not len(sums) or units < 2:
-        return None
-    counts = np.bincount(np.arange(units) % len(sums), minlength=len(sums))
-    sums, counts = sums[counts > 0], counts[counts > 0][:, None]
-    return np.asarray((sums / counts - mean) * np.sqrt(counts / (units * (len(counts) - 1))))
-
-
-def _standard_errors(graph: PlayerGraph, order: int, spread: Floats, largest: Floats, units: int) -> Floats:
-    """Sample standard errors, and a cautious one for sets on which all orderings agree.
+def _standard_errors(graph: PlayerGraph, order: int, moments: _Moments, units: int) -> Floats:
+    """Sample standard errors, wider where units are few or lopsided, and cautious ones where all orderings agree.
 
     Not to have seen a thing in u units says that it happens in no more than about one of u; had it happened once, with
     the largest effect seen anywhere, the standard error would be that effect / u. Sets across components of the graph
     are zero for certain.
     """
+    spread, largest = moments.spread, moments.largest[0]
     if units < 2:
         return np.full_like(spread, np.nan)
-    errors = np.sqrt(spread / (units - 1) / units)
+    errors = widening(moments.cubes**2, spread**3, units) * np.sqrt(spread / (units - 1) / units)
     component = graph.component_labels(np.ones((1, graph.num_players), dtype=np.bool_))[0]
     subsets = component[subsets_of_size(graph.num_players, order)]
     apart = (subsets != subsets[:, :1]).any(axis=1)
-    agreed = errors <= 1e-12 * largest[0]
-    return np.asarray(np.where(agreed, np.where(apart, 0.0, largest[0] / units), errors))
+    agreed = errors <= 1e-12 * largest
+    return np.asarray(np.where(agreed, np.where(apart, 0.0, largest / units), errors))
 
 
 def _lower_orders(game: Game, graph: PlayerGraph, order: int) -> list[Floats]:

@@ -61,10 +61,10 @@ class Population:
         table = np.sqrt((sets * coefficients**2).sum(axis=2))
         return np.asarray(self.weights * table[_bits.sizes(self.members), _bits.sizes(self.neighbours)])
 
-    def index(self, worths: Floats, rows: Integers | None = None, *, squared: bool = False) -> Floats:
-        """Σ c_S(R) · worth over some rows (all by default); with ``squared``, Σ c_S(R)² · worth."""
+    def index(self, worths: Floats, rows: Integers | None = None, *, power: int = 1) -> Floats:
+        """Σ c_S(R) · worth over some rows (all by default); with a ``power``, Σ c_S(R)^power · worth."""
         coefficients = top_order_coefficients(self.graph.num_players, self.order)
-        accumulator = Accumulator(self.graph.num_players, self.order, coefficients**2 if squared else coefficients)
+        accumulator = Accumulator(self.graph.num_players, self.order, coefficients**power)
         for start in range(0, len(worths), 1 << 16):
             part = slice(start, start + (1 << 16))
             chosen = part if rows is None else rows[part]

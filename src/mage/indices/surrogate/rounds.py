@@ -12,7 +12,7 @@ their precision.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -23,10 +23,11 @@ from mage._progress import progress_bar
 from mage._typing import Floats, Integers, Masks
 from mage.games import Game
 from mage.graph import CoalitionBlock, PlayerGraph
-from mage.indices.errors import Estimate, num_parts
+from mage.indices.errors import Estimate
 from mage.indices.exact import LowerOrders
 from mage.indices.stopping import Monitor
 from mage.indices.surrogate.design import Spread, draw, essential, inclusion
+from mage.indices.surrogate.moments import Moments
 from mage.indices.surrogate.population import Population, population
 from mage.indices.surrogate.regressors import Regressor, candidates, make
 
@@ -53,9 +54,7 @@ class _State:
     worths: Floats
     queries: int
     spread: Spread | None = None
-    value: Floats | None = None
-    variance: Floats | None = None
-    deviations: Floats = field(default_factory=lambda: np.zeros((0, 0)))
+    found: Moments | None = None
     unmet: Floats | None = None
 
 
@@ -112,7 +111,7 @@ def surrogate_values(
                     stopped = reason
                     break
         except KeyboardInterrupt:
-            if runner.state.value is None:
+            if runner.state.found is None:
                 raise
             stopped = "interrupted"
     exact = runner.finished and people.complete
@@ -143,7 +142,6 @@ class _Rounds:
         self._candidates = candidates(regressor)
         self._generator = np.random.default_rng([seed, 1])
         self._part_generator = np.random.default_rng([seed, 2])
-        self._dealt = 0
         self._influence = people.influence()
         self._size = _bits.sizes(people.members)
         self.state = _State(np.zeros(len(people), dtype=np.bool_), np.zeros(len(people)), 0)
@@ -170,21 +168,19 @@ class _Rounds:
             block = CoalitionBlock(people.members[small], people.neighbours[small], self._size[small])
             lower.add(block, state.worths[small])
         below = lower.values()
-        if self.finished or state.value is None or state.variance is None:
+        found = state.found
+        if self.finished or found is None:
             # Nothing is left to guess.
-            top = people.index(people.weights * state.worths)
-            variance, deviations = np.zeros_like(top), np.zeros((num_parts(len(top)), len(top)))
-        else:
-            top, variance, deviations = state.value, state.variance, state.deviations
+            found = Moments.of(people.index(people.weights * state.worths))
         # Coalitions that the sample never met are the same for all rounds: that error does not average out.
-        unmet = np.zeros((0, len(top))) if state.unmet is None else state.unmet
-        std_error = np.sqrt(np.maximum(variance, 0.0) + (unmet**2).sum(axis=0))
-        if len(deviations) >= len(unmet):
+        unmet = np.zeros((0, len(found.value))) if state.unmet is None else state.unmet
+        std_error = np.sqrt(found.std_error**2 + (unmet**2).sum(axis=0))
+        deviations = found.deviations.copy()
+        if len(deviations):
             # Parts of different samples have nothing to do with each other, so any may go together.
-            deviations = deviations.copy()
             deviations[: len(unmet)] += unmet
         return Estimate(
-            np.concatenate([*below, top]),
+            np.concatenate([*below, found.value]),
             np.concatenate([*(np.zeros_like(part) for part in below), std_error]),
             deviations if len(deviations) else None,
         )
@@ -246,21 +242,13 @@ class _Rounds:
         filled = np.zeros(len(people))
         filled[before] = state.worths[before]
         filled[open_rows] = guesses
-        value = people.index(people.weights * filled)
-        variance = np.zeros_like(value)
-        parts = np.zeros((num_parts(len(value)), len(value)))
+        moments = Moments.of(people.index(people.weights * filled))
         errors = np.zeros(len(open_rows))
         for rows in drawn:
             places = open_rows[rows]
             errors[rows] = state.worths[places] - guesses[rows]
             scaled = people.weights[places] * errors[rows] / chances[rows]
-            value = value + people.index(scaled, places)
-            variance = variance + _fixed_size_variance(people, places, scaled, 1 - chances[rows])
-            if len(parts):
-                # Dealt in turn, so that all parts get as much; rows of a draw are in no order that matters.
-                part = (self._dealt + self._part_generator.permutation(len(rows))) % len(parts)
-                self._dealt += len(rows)
-                _add_parts(parts, part, people, places, scaled, 1 - chances[rows])
+            moments.add_draw(people, places, scaled, 1 - chances[rows], self._part_generator)
         picked = np.concatenate(drawn)
         uncertain = picked[chances[picked] < 1]
         state.spread = Spread(
@@ -270,36 +258,4 @@ class _Rounds:
         )
         filled[open_rows[picked]] = state.worths[open_rows[picked]]
         state.unmet = people.sampling_errors(filled)
-        if state.value is None or state.variance is None:
-            state.value, state.variance, state.deviations = value, variance, parts
-            return
-        old, new = float(state.variance.mean()), float(variance.mean())
-        share = old / (old + new) if old + new > 0 else 1.0
-        state.value = (1 - share) * state.value + share * value
-        state.variance = (1 - share) ** 2 * state.variance + share**2 * variance
-        state.deviations = (1 - share) * state.deviations + share * parts
-
-
-def _fixed_size_variance(people: Population, rows: Integers, scaled: Floats, open_share: Floats) -> Floats:
-    """Variance of a sum of c (f − g) / π over a draw of fixed size (Hájek's approximation)."""
-    count, weight = len(rows), float(open_share.sum())
-    if weight <= 0:
-        return np.zeros(len(people.index(np.zeros(0))))
-    squares = people.index(open_share * scaled**2, rows, squared=True)
-    means = people.index(open_share * scaled, rows)
-    spread = np.maximum(squares - means**2 / weight, 0.0)
-    return np.asarray(spread * count / max(count - 1, 1))
-
-
-def _add_parts(
-    parts: Floats, part: Integers, people: Population, rows: Integers, scaled: Floats, open_share: Floats
-) -> None:
-    """Add the terms of that variance, before they are squared, to the parts they belong to [parts, sets]."""
-    weight = float(open_share.sum())
-    if weight <= 0:
-        return
-    centre = people.index(open_share * scaled, rows) / weight
-    roots = np.sqrt(open_share * len(rows) / max(len(rows) - 1, 1))
-    for number in np.unique(part):
-        inside = part == number
-        parts[number] += people.index((roots * scaled)[inside], rows[inside]) - centre * roots[inside].sum()
+        state.found = moments if state.found is None else state.found.averaged(moments)

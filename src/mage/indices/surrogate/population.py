@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from scipy.special import betaln, binom
@@ -47,24 +48,26 @@ class Population:
         """Whether these are all connected coalitions."""
         return self.parts is None
 
+    @cached_property
+    def _coefficients(self) -> Floats:
+        return top_order_coefficients(self.graph.num_players, self.order)
+
     def __len__(self) -> int:
         return len(self.members)
 
     def influence(self) -> Floats:
         """ω · √Σ_S c_S(R)²: how far an error in f(R) moves the index as a whole."""
         players = self.graph.num_players
-        coefficients = top_order_coefficients(players, self.order)
         r = np.arange(players + 1)[:, None, None]
         b = np.arange(players + 1)[None, :, None]
         q = np.arange(self.order + 1)[None, None, :]
         sets = np.where((q <= b) & (self.order - q <= r), binom(r, self.order - q) * binom(b, q), 0.0)
-        table = np.sqrt((sets * coefficients**2).sum(axis=2))
+        table = np.sqrt((sets * self._coefficients**2).sum(axis=2))
         return np.asarray(self.weights * table[_bits.sizes(self.members), _bits.sizes(self.neighbours)])
 
     def index(self, worths: Floats, rows: Integers | None = None, *, power: int = 1) -> Floats:
         """Σ c_S(R) · worth over some rows (all by default); with a ``power``, Σ c_S(R)^power · worth."""
-        coefficients = top_order_coefficients(self.graph.num_players, self.order)
-        accumulator = Accumulator(self.graph.num_players, self.order, coefficients**power)
+        accumulator = Accumulator(self.graph.num_players, self.order, self._coefficients**power)
         for start in range(0, len(worths), 1 << 16):
             part = slice(start, start + (1 << 16))
             chosen = part if rows is None else rows[part]

@@ -8,7 +8,7 @@ from typer.testing import CliRunner
 from mage.cli import app
 from mage.experiments import SerialEngine, export, paper_figures
 from mage.experiments import group_attribution as study
-from mage.experiments.group_attribution_table import METRICS, study_cells, study_tables
+from mage.experiments.group_attribution_table import METRICS, paired_tables, study_cells, study_tables
 from mage.games import ImageGame
 from mage.indices import interactions
 from mage.metrics import infidelity
@@ -162,6 +162,18 @@ def test_the_table_has_errors_over_images_and_the_papers_figures(store):
     )
     assert {cell.paper for cell in beside if cell.metric == "infid_plus"} == {0.083, 0.06, 0.056}
     assert len(study_tables([cell for cell in beside if cell.metric == "infid_plus"])) == 1
+
+
+def test_orders_are_compared_image_by_image(store):
+    subject = a_subject(3)
+    study.run_study([subject], SETTINGS, store, SerialEngine())
+    records = list(study.finished([subject], SETTINGS, store))
+    (table,) = paired_tables(records)
+    values = {(record["image"], record["method"]): record["infid_minus"] for record in records}
+    differences = [values[image, "myerson-taylor"] - values[image, "myerson"] for image in subject.images]
+    expected = f"{np.mean(differences):+.3f} ± {np.std(differences, ddof=1) / np.sqrt(3):.3f}"
+    assert list(table.columns[2].cells)[1] == f"{expected}, lower on {sum(d < 0 for d in differences)} of 3"
+    assert paired_tables([record for record in records if record["method"] == "myerson"]) == []
 
 
 def test_the_papers_table_9():

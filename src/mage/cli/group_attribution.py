@@ -38,7 +38,7 @@ def run_group_attribution(
     require("PIL.Image", "image")
     from mage import experiments
     from mage.experiments import group_attribution as study
-    from mage.experiments.group_attribution_table import study_cells, study_tables
+    from mage.experiments.group_attribution_table import paired_tables, study_cells, study_tables
 
     given = [option for option, value in foreign.items() if value is not None]
     if given:
@@ -61,8 +61,9 @@ def run_group_attribution(
         return
     study.run_study(subjects, settings, kept, experiments.make_engine(*machine))
     parts = [(subject.dataset, subject.classifier.name, len(subject.images)) for subject in subjects]
-    made = study_cells(study.finished(subjects, settings, kept), parts, settings.indices)
-    for table in study_tables(made):
+    records = list(study.finished(subjects, settings, kept))
+    made = study_cells(records, parts, settings.indices)
+    for table in (*study_tables(made), *paired_tables(records)):
         console.print(table)
     console.print(
         f"{settings.permutations} orderings for each index; {settings.groups} random groups of each kind an image, "

@@ -27,6 +27,8 @@ _TITLES = {
     "shapley-taylor": "Shapley-Taylor, order 2",
     "myerson-taylor": "Myerson-Taylor, order 2",
 }
+_PAIRED = ("infid_plus", "infid_minus", "infid_plus_connected", "infid_minus_connected")
+_ORDERS = {"shapley": "shapley-taylor", "myerson": "myerson-taylor"}
 _PAPER_MODELS = {"resnet50": "ResNet-50", "vit_b16": "ViT-B/16"}
 
 
@@ -84,6 +86,32 @@ def study_tables(made: Sequence[Cell]) -> list[RichTable]:
         tables.append(table)
     if any(cell.paper is None for cell in made if cell.metric == "infid_plus"):
         tables.append(_paper_table())
+    return tables
+
+
+def paired_tables(records: Iterable[Record]) -> list[RichTable]:
+    """Second order against first image by image, which says more than two means over images of different kinds."""
+    found: dict[tuple[str, str], dict[str, dict[str, Record]]] = {}
+    for record in records:
+        images = found.setdefault((record["dataset"], record["model"]), {})
+        images.setdefault(record["image"], {})[record["method"]] = record
+    tables = []
+    for (dataset, model), images in found.items():
+        table = RichTable(title=f"{dataset}, {model}: second order less first, image by image")
+        for heading in ("index", *(METRICS[metric].removesuffix(" ↓") for metric in _PAIRED)):
+            table.add_column(heading)
+        for first, second in _ORDERS.items():
+            both = [methods for methods in images.values() if first in methods and second in methods]
+            if len(both) < 2:
+                continue
+            row = []
+            for metric in _PAIRED:
+                summary = summarise([methods[second][metric] - methods[first][metric] for methods in both])
+                lower = sum(methods[second][metric] < methods[first][metric] for methods in both)
+                row.append(f"{summary.mean:+.3f} ± {summary.std_error:.3f}, lower on {lower} of {len(both)}")
+            table.add_row(f"{_TITLES[second].partition(',')[0]} less {_TITLES[first]}", *row)
+        if table.row_count:
+            tables.append(table)
     return tables
 
 

@@ -57,6 +57,8 @@ class Game:
             raise TypeError(f"value_fn must be callable, got {type(value_fn).__name__}")
         self.graph = PlayerGraph.of(edges, num_players)
         self.num_players = self.graph.num_players
+        # Value functions do not say with what precision they compute.
+        self.resolution = float(np.finfo(np.float32).eps)
         if names is None and hasattr(edges, "nodes"):
             names = [str(node) for node in networkx_order(edges)]
         self.names = _checked_names(names, self.num_players)

@@ -27,12 +27,15 @@ def _layers(model: Any) -> list[MessagePassing]:
 
 @contextmanager
 def counting_hops(model: Any) -> Iterator[list[int]]:
-    """Counts the hops of message passing while the model runs: a layer called twice counts twice, K-hop layers K."""
+    """Counts the hops of message passing while the model runs: a layer called twice counts twice, K-hop layers K.
+
+    Layers of PyG that go several steps by themselves say so as ``K`` or ``num_layers``.
+    """
     hops: list[int] = []
 
     def note(module: Any, _inputs: Any, _output: Any) -> None:
-        steps = getattr(module, "K", 1)
-        hops.append(steps if isinstance(steps, int) and steps > 0 else 1)
+        said = (getattr(module, name, 1) for name in ("K", "num_layers"))
+        hops.append(max(steps if isinstance(steps, int) and steps > 0 else 1 for steps in said))
 
     handles = [layer.register_forward_hook(note) for layer in _layers(model)]
     try:

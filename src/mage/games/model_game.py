@@ -134,6 +134,7 @@ class ModelGame(Game):
         num_players, full = self._set_scene(whole, num_hops)
         self.readout = Readout.of(full, task, target, output, return_type)
         self.prediction: Floats = full[0].double().cpu().numpy()
+        self._resolution = float(torch.finfo(full.dtype).eps) if full.is_floating_point() else 0.0
         self._check_batches()
         labels = np.arange(num_players)
         if groups is not None:
@@ -177,6 +178,7 @@ class ModelGame(Game):
             bytes_per_coalition=bytes_per_copy(self.model, self._graph),
             memory_cap=self._memory_cap,
         )
+        self.resolution = self._resolution
 
     @property
     def num_queries(self) -> int:

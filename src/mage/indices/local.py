@@ -26,11 +26,17 @@ from mage.indices._closed_form import Accumulator
 
 DEFAULT_LOCAL_BUDGET = 200_000
 CHECKS = 64
-TOLERANCE = 1e-4
+_ROUNDINGS = 800  # how often a worth may be rounded on the way to a sum of dividends
+_FINEST = 1e-10
 
 
 class NotLocalError(ValueError):
     """The game is not additive over components, or players hear each other further away than said."""
+
+
+def tolerance_of(game: Game, roundings: int) -> float:
+    """What share of the largest worth may be lost to rounding; more is a violation."""
+    return max(roundings * game.resolution, _FINEST)
 
 
 def local_values(
@@ -131,7 +137,7 @@ def _check(game: Game, graph: PlayerGraph, family: Bits, dividends: Floats, radi
     scale = max(float(np.abs(worths).max()), float(np.abs(dividends).max(initial=0.0)), 1e-300)
     violation = np.abs(predicted - worths)
     worst = int(violation.argmax())
-    if violation[worst] > TOLERANCE * scale:
+    if violation[worst] > tolerance_of(game, _ROUNDINGS) * scale:
         raise NotLocalError(
             f"method='exact-local': the worth of {game.describe(coalitions[worst])} is {worths[worst]:.6g}, but its "
             f"parts of radius {radius} make {predicted[worst]:.6g} (a violation of {violation[worst] / scale:.2g} of "

@@ -29,11 +29,12 @@ from mage.games.unfolding import Unfolding
 from mage.graph import PlayerGraph
 from mage.indices._closed_form import Accumulator, dividend_coefficients, top_order_coefficients
 from mage.indices.exact import TooManyCoalitionsError
-from mage.indices.local import CHECKS, TOLERANCE, NotLocalError
+from mage.indices.local import CHECKS, NotLocalError, tolerance_of
 
 _MOST_NEIGHBOURHOODS = 20_000_000
 _CHUNK = 1 << 12
 _UNFOLDED_AT_ONCE = 1 << 14
+_ROUNDINGS = 200  # how often a share may be rounded
 QUERIES_OF_A_CHECK = 2 * CHECKS + 1
 
 
@@ -92,6 +93,7 @@ class Hearing(NamedTuple):
         coalitions: The coalitions.
         nodes: A node of each.
         shares: What it adds.
+        tolerance: Differences of so much of the largest share are rounding.
     """
 
     hops: int
@@ -99,16 +101,17 @@ class Hearing(NamedTuple):
     coalitions: Bits
     nodes: Integers
     shares: Floats
+    tolerance: float
 
     @property
     def radius(self) -> int:
         """Hops that matter."""
         return self.hops + self.extra_hop
 
-    @property
-    def scale(self) -> float:
-        """The largest share."""
-        return max(float(np.abs(self.shares).max()), 1e-300)
+    def agrees(self, shares: Floats) -> bool:
+        """Whether these are the shares, up to rounding."""
+        scale = max(float(np.abs(self.shares).max()), 1e-300)
+        return bool((np.abs(shares - self.shares) <= self.tolerance * scale).all())
 
 
 def listen(game: Game, shares: Shares, hops: int, seed: int) -> Hearing:
@@ -123,10 +126,9 @@ def listen(game: Game, shares: Shares, hops: int, seed: int) -> Hearing:
     for _ in range(hops):
         seen |= (seen @ adjacency) & coalitions
     picked = np.arange(CHECKS), nodes
-    hearing = Hearing(hops, False, _bits.pack(coalitions), nodes, shares(_bits.pack(coalitions))[picked])
-    near = shares(_bits.pack(seen))[picked]
-    further = bool((np.abs(hearing.shares - near) > TOLERANCE * hearing.scale).any())
-    return hearing._replace(extra_hop=further)
+    added = shares(_bits.pack(coalitions))[picked]
+    hearing = Hearing(hops, False, _bits.pack(coalitions), nodes, added, tolerance_of(game, _ROUNDINGS))
+    return hearing._replace(extra_hop=not hearing.agrees(shares(_bits.pack(seen))[picked]))
 
 
 def rooted_values(
@@ -143,19 +145,22 @@ def rooted_values(
         seed: Seed of the coalitions on which the property is checked.
         progress: Show a progress bar; by default on a terminal only.
     """
-    graph, radius = game.graph, hearing.radius
-    found = _all_neighbourhoods(graph, radius)
-    # Of the nodes one hop further only the number counts, unless edges weigh differently.
-    by_degrees = hearing.extra_hop and shares.edges_alike
-    rounds = hearing.hops if by_degrees else radius
-    colours = _Colours(graph.adjacency_bits, shares.kinds, rounds, by_degrees)
+    graph, last = game.graph, game.num_queries + budget
+    colours = _colours(game, shares, hearing)
+    unfolds = _unfolds(shares, hearing, colours)
+    if not unfolds and not hearing.extra_hop:
+        # In small graphs nobody is further away than messages go, but degrees still matter.
+        further = hearing._replace(extra_hop=True)
+        if _unfolds(shares, further, _colours(game, shares, further)):
+            hearing, colours, unfolds = further, _colours(game, shares, further), True
+    found = _all_neighbourhoods(graph, hearing.radius)
     keys, first, wanted = np.unique(colours.of_roots(found), return_index=True, return_inverse=True)
-    if _unfolds(shares, hearing, colours):
-        values = _unfolded(game, shares, found, first, colours, budget, progress)
+    if unfolds:
+        values = _unfolded(game, shares, found, first, colours, last, progress)
     else:
-        asked = _cover(found, keys, wanted, colours, budget)
-        values = _learn(shares, asked, keys, colours, radius, progress)
-    _check(game, keys, values, colours, radius, seed)
+        asked = _cover(found, keys, wanted, colours, max(last - game.num_queries, 0))
+        values = _learn(shares, asked, keys, colours, hearing, progress)
+    _check(game, keys, values, colours, hearing, seed)
     result = []
     for size in range(1, order + 1):
         coefficients = (top_order_coefficients if size == order else dividend_coefficients)(graph.num_players, size)
@@ -165,6 +170,13 @@ def rooted_values(
             accumulator.add(found.members[part], found.rejected[part], values[wanted[part]])
         result.append(accumulator.values())
     return result
+
+
+def _colours(game: Game, shares: Shares, hearing: Hearing) -> _Colours:
+    """What tells nodes apart. Of those one hop further only the number counts, unless edges weigh differently."""
+    by_degrees = hearing.extra_hop and shares.edges_alike
+    rounds = hearing.hops if by_degrees else hearing.radius
+    return _Colours(game.graph.adjacency_bits, shares.kinds, rounds, by_degrees)
 
 
 def _too_many(needed: str) -> TooManyCoalitionsError:
@@ -203,7 +215,7 @@ def _unfolds(shares: Shares, hearing: Hearing, colours: _Colours) -> bool:
         )
     except (RuntimeError, ValueError, TypeError, IndexError):
         return False  # the model does not take such graphs
-    return bool((np.abs(unfolded - hearing.shares) <= TOLERANCE * hearing.scale).all())
+    return hearing.agrees(unfolded)
 
 
 def _unfolding(shares: Shares, coalitions: Bits, roots: Integers, colours: _Colours) -> Unfolding:
@@ -216,21 +228,21 @@ def _unfolded(
     found: _Neighbourhoods,
     first: Integers,
     colours: _Colours,
-    budget: int,
+    last: int,
     progress: bool | None,
 ) -> Floats:
-    """The share of each colour, of which ``first`` names a neighbourhood."""
-    least = -(-len(first) // game.num_players)
+    """The share of each colour, of which ``first`` names a neighbourhood; ``last`` is the query to stop at."""
+    least, budget = -(-len(first) // game.num_players), last - game.num_queries
     if least > budget:
         raise _too_many(f"at least {least:,} queries here, and budget leaves {budget:,}")
     # Neighbourhoods as they were listed: those that come together have most of their parts in common.
     order = np.argsort(first)
-    values, before = np.empty(len(first)), game.num_queries
+    values = np.empty(len(first))
     with progress_bar("neighbourhoods", len(first), progress) as tick:
         for start in range(0, len(order), _UNFOLDED_AT_ONCE):
             places = order[start : start + _UNFOLDED_AT_ONCE]
             unfolding = _unfolding(shares, found.members[first[places]], found.roots[first[places]], colours)
-            if game.num_queries - before + unfolding.queries(game.num_players) > budget:
+            if game.num_queries + unfolding.queries(game.num_players) > last:
                 done = start / len(order)
                 raise _too_many(f"more than the {budget:,} queries that budget leaves, which sufficed for {done:.0%}")
             values[places] = shares.of_unfolding(unfolding, len(places))
@@ -250,7 +262,9 @@ def _cover(found: _Neighbourhoods, keys: Bits, wanted: Integers, colours: _Colou
     return candidates[chosen[:count]]
 
 
-def _learn(shares: Shares, asked: Bits, keys: Bits, colours: _Colours, radius: int, progress: bool | None) -> Floats:
+def _learn(
+    shares: Shares, asked: Bits, keys: Bits, colours: _Colours, hearing: Hearing, progress: bool | None
+) -> Floats:
     """The share h of each colour; nodes of one colour must agree."""
     low, high = np.full(len(keys), np.inf), np.full(len(keys), -np.inf)
     with progress_bar("neighbourhoods", len(asked), progress) as tick:
@@ -265,15 +279,15 @@ def _learn(shares: Shares, asked: Bits, keys: Bits, colours: _Colours, radius: i
             tick(len(block))
     scale = max(float(np.abs(high).max()), float(np.abs(low).max()), 1e-300)
     apart = float((high - low).max()) / scale
-    if not apart <= TOLERANCE:
+    if not apart <= hearing.tolerance:
         raise NotLocalError(
-            f"method='exact-local': nodes that look alike within {radius} hops differ by {apart:.2g} of the largest "
-            "share; the model sees more than that"
+            f"method='exact-local': nodes that look alike within {hearing.radius} hops differ by {apart:.2g} of the "
+            "largest share; the model sees more than that"
         )
     return np.asarray((low + high) / 2)
 
 
-def _check(game: Game, keys: Bits, values: Floats, colours: _Colours, radius: int, seed: int) -> None:
+def _check(game: Game, keys: Bits, values: Floats, colours: _Colours, hearing: Hearing, seed: int) -> None:
     """Compare the worths of random coalitions with the sums of what their members add."""
     generator = np.random.default_rng(seed)
     n = game.num_players
@@ -292,9 +306,9 @@ def _check(game: Game, keys: Bits, values: Floats, colours: _Colours, radius: in
     scale = max(float(np.abs(worths).max()), 1e-300)
     violation = np.where(known.all(axis=1), np.abs(predicted - worths), np.inf)
     worst = int(violation.argmax())
-    if violation[worst] > TOLERANCE * scale:
+    if violation[worst] > hearing.tolerance * scale:
         raise NotLocalError(
             f"method='exact-local': the worth of {game.describe(coalitions[worst])} is {worths[worst]:.6g}, but what "
-            f"its members see within {radius} hops makes {predicted[worst]:.6g} (a violation of "
+            f"its members see within {hearing.radius} hops makes {predicted[worst]:.6g} (a violation of "
             f"{violation[worst] / scale:.2g} of the largest worth)"
         )

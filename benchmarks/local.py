@@ -25,6 +25,9 @@ from mage.games import ModelGame
 from mage.indices import NotLocalError
 from mage.models import authors_checkpoint, pretrained
 
+CASES = ["mutagenic-gcn", "mutagenic-gin", "benzene-gcn", "benzene-gin"]
+MOST_COUNTED = 3_000_000
+
 
 def difference(model: torch.nn.Module, data: Data) -> tuple[float, float]:
     """The largest difference between the two methods, and relative to the largest entry."""
@@ -39,19 +42,21 @@ def main() -> None:
     parser.add_argument("--budget", type=int, default=50_000)
     parser.add_argument("--exact", type=int, default=20_000, help="compare where there are at most so many coalitions")
     parser.add_argument("--graphs", type=int, help="only the first so many")
+    parser.add_argument("--cases", nargs="*", default=CASES, choices=CASES)
     arguments = parser.parse_args()
     folder = Path(os.environ.get("MAGE_DATA", "")) / "authors_checkpoints"
     if not folder.is_dir():
         sys.exit("set MAGE_DATA to a folder that holds mutagenicity, benzene and authors_checkpoints")
     torch.set_num_threads(1)
-    for dataset, kind in (("mutagenic", "gcn"), ("mutagenic", "gin"), ("benzene", "gcn"), ("benzene", "gin")):
+    for dataset, kind in (case.split("-") for case in arguments.cases):
         graphs = datasets.load(dataset)
         authors = dataset == "mutagenic"
         model = authors_checkpoint(folder, dataset, kind) if authors else pretrained(dataset, kind)
         double_model = copy.deepcopy(model).double()
         chosen = [int(position) for position in graphs.explained(model, arguments.graphs)]
-        queries, seconds, differences, refusal = [], [], [], ""
+        queries, seconds, differences, counts, refusal = [], [], [], [], ""
         for position in chosen:
+            counts.append(ModelGame(model, graphs[position]).graph.count_connected(cap=MOST_COUNTED))
             game, start = ModelGame(model, graphs[position], masking="split"), time.process_time()
             try:
                 found = interactions(game, method="exact-local", budget=arguments.budget)
@@ -76,7 +81,9 @@ def main() -> None:
             f"median {np.median(queries):,.0f}, most {max(queries):,}; "
             f"largest difference to exact on {len(differences)} graphs {single:.1e}, {relative:.1e} of the largest "
             f"entry, in double precision {double:.1e} of it; "
-            f"{np.median(seconds):.2f} s of one core in the median, {max(seconds):.1f} s at most",
+            f"{np.median(seconds):.2f} s of one core in the median, {max(seconds):.1f} s at most; "
+            f"connected coalitions {np.median(counts):,.0f} in the median, more than {MOST_COUNTED:,} in "
+            f"{np.mean(np.array(counts) > MOST_COUNTED):.0%}",
             flush=True,
         )
 

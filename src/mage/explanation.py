@@ -119,8 +119,9 @@ class Explanation:
             return None
         scores = self.prediction if len(self.prediction) > 1 else np.array([0.0, self.prediction[0]])
         kind = self.extra.get("return_type", "raw")
-        if kind == "probs":
-            return self.prediction if len(self.prediction) > 1 else np.array([1 - scores[1], scores[1]])
+        if kind in ("probs", "log_probs"):
+            probabilities = self.prediction if kind == "probs" else np.exp(self.prediction)
+            return probabilities if len(probabilities) > 1 else np.array([1 - probabilities[0], probabilities[0]])
         powers = np.exp(scores - scores.max())
         return np.asarray(powers / powers.sum())
 

@@ -5,7 +5,7 @@ import pytest
 import torch
 from torch import nn
 from torch_geometric.data import Data
-from torch_geometric.nn import GCNConv, SAGEConv, global_mean_pool
+from torch_geometric.nn import GCNConv, GraphNorm, SAGEConv, global_add_pool, global_mean_pool
 
 import mage
 from mage.games import ModelGame
@@ -116,3 +116,125 @@ def test_included_nodes_are_nodes_of_the_graph():
     assert 8 in explanation.motifs.nodes
     with pytest.raises(ValueError, match="node 0 does not play"):
         mage.explain(NodeModel(SAGEConv).eval(), ring(12), node=6, include=[0])
+
+
+@pytest.mark.parametrize("masking", ["remove", "split"])
+@pytest.mark.parametrize("pairs", [[(0, 1)], [(0, 1), (1, 3), (3, 4), (0, 4)]])
+def test_mixing_is_noticed_on_small_and_sparse_graphs(pairs, masking):
+    """Two nodes; and six of which every third has no edges."""
+
+    class Mixing(torch.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.convolution, self.norm = GCNConv(3, 4), GraphNorm(4)
+
+        def forward(self, x, edge_index, batch):
+            return global_add_pool(self.norm(self.convolution(x, edge_index)).relu(), batch)
+
+    size = 2 if len(pairs) == 1 else 6
+    edges = torch.tensor(pairs).T
+    data = Data(x=torch.randn(size, 3), edge_index=torch.cat([edges, edges.flip(0)], dim=1))
+    with pytest.warns(UserWarning, match="depends on the rest of the batch"):
+        game = ModelGame(Mixing().eval(), data, masking=masking, target=0)
+    masks = np.eye(size, dtype=bool)
+    with pytest.warns(UserWarning, match="rest of the batch"):
+        alone = [ModelGame(game.model, data, masking=masking, target=0).worth(mask[None])[0] for mask in masks]
+    assert game.worth(masks) == pytest.approx(alone, abs=1e-6)
+
+
+@pytest.mark.parametrize("masking", ["remove", "split", "zero"])
+def test_layers_that_cache_their_graph(masking):
+    """As without the cache, and the cache as it was afterwards."""
+
+    class Node(torch.nn.Module):
+        def __init__(self, cached):
+            super().__init__()
+            self.first, self.second = GCNConv(3, 8, cached=cached), GCNConv(8, 3, cached=cached)
+
+        def forward(self, x, edge_index):
+            return self.second(self.first(x, edge_index).relu(), edge_index)
+
+    edges = torch.tensor([(i, i + 1) for i in range(11)] + [(0, 5), (3, 9)]).T
+    data = Data(x=torch.randn(12, 3), edge_index=torch.cat([edges, edges.flip(0)], dim=1))
+    plain, caching = Node(False).eval(), Node(True).eval()
+    caching.load_state_dict(plain.state_dict())
+    masks = np.random.default_rng(0).random((20, 9)) < 0.7
+    for primed in (False, True):
+        if primed:
+            caching(data.x, data.edge_index)
+        before = caching.first._cached_edge_index
+        games = [
+            ModelGame(model, data, node=4, masking=masking, target=0, memory_cap=3000) for model in (plain, caching)
+        ]
+        worths = [game.worth(np.resize(masks, (20, game.num_players))) for game in games]
+        assert worths[1] == pytest.approx(worths[0], abs=1e-6)
+        assert caching.first.cached
+        assert caching.first._cached_edge_index is before
+        assert torch.allclose(caching(data.x, data.edge_index), plain(data.x, data.edge_index), atol=1e-6)
+        caching.first._cached_edge_index = caching.second._cached_edge_index = None
+
+
+def test_networks_are_found_wherever_they_are_and_randomness_is_named():
+    class Noisy(torch.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.layer = torch.nn.Linear(3, 2)
+
+        def forward(self, x, _edge_index, batch):
+            return global_add_pool(torch.nn.functional.dropout(self.layer(x), 0.5, self.training), batch)
+
+    network, data = Noisy().train(), Data(x=torch.randn(4, 3), edge_index=torch.tensor([[0, 1, 2], [1, 2, 3]]))
+
+    class Holder:
+        def __init__(self, inside):
+            self.inside = inside
+
+        def __call__(self, x, edge_index, batch):
+            found = self.inside
+            while not isinstance(found, torch.nn.Module):
+                found = found["net"] if isinstance(found, dict) else found[0]
+            return found(x, edge_index, batch)
+
+    for inside in ([network], {"net": network}, {"net": [network]}):
+        games = [ModelGame(Holder(inside), data, target=0) for _ in range(2)]
+        assert games[0].total == games[1].total
+        assert network.training
+    games = [
+        ModelGame(lambda _: None, data, target=0, forward=lambda _, data: network(data.x, data.edge_index, data.batch))
+        for _ in range(2)
+    ]
+    assert games[0].total == games[1].total
+    with pytest.warns(UserWarning, match=r"differently each time; call \.eval\(\)"):
+        ModelGame(lambda x, edge_index, batch: global_add_pool(torch.rand_like(x), batch), data, target=0)
+
+
+def test_an_empty_graph_is_the_baseline_where_the_model_takes_one():
+    """A model without batch that adds up embeddings of whole numbers: no node is blank, but no nodes are nothing."""
+
+    class Sum(torch.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.embedding, self.head = torch.nn.Embedding(5, 4), torch.nn.Linear(4, 2)
+
+        def forward(self, z, edge_index):
+            return self.head(self.embedding(z).sum(0))
+
+    edges = torch.tensor([[0, 1, 1, 2], [1, 0, 2, 1]])
+    model = Sum().eval()
+    games = [
+        ModelGame(model, Data(z=torch.tensor(z), edge_index=edges, num_nodes=3), target=0)
+        for z in ([0, 1, 2], [2, 1, 0])
+    ]
+    assert games[0].baseline == games[1].baseline == pytest.approx(model.head.bias[0].item())
+    assert games[0].worth(np.eye(3, dtype=bool)) == pytest.approx(games[1].worth(np.eye(3, dtype=bool))[::-1], abs=1e-6)
+
+
+def test_binary_models_that_return_logarithms():
+    class Sure(torch.nn.Module):
+        def forward(self, x, edge_index, batch):
+            return torch.nn.functional.logsigmoid(global_add_pool(x, batch))
+
+    data = Data(x=torch.tensor([[1.0], [2.0]]), edge_index=torch.tensor([[0, 1], [1, 0]]))
+    explanation = mage.explain(Sure(), data, task="binary", return_type="log_probs", output="probability")
+    assert explanation.target == 1
+    assert explanation.probabilities == pytest.approx([1 - 1 / (1 + np.exp(-3)), 1 / (1 + np.exp(-3))])

@@ -147,3 +147,26 @@ def test_sums_of_errors():
     drawn = noise(np.array([5.0, 0.0]), None, np.random.default_rng(0))
     assert drawn[0] != 0
     assert drawn[1] == 0
+
+
+def test_few_orderings_are_redrawn_as_widely_as_their_errors_say():
+    found = mage.interactions(smooth_game(GRAPH, 5), method="permutation", permutations=20)
+    generator = np.random.default_rng(0)
+    draws = np.array([found.redrawn(generator).values - found.values for _ in range(500)])
+    spread, errors = draws.std(axis=0)[11:], found.std_error[11:]
+    assert np.sqrt(np.mean(spread**2)) == pytest.approx(np.sqrt(np.mean(errors**2)), rel=0.1)
+
+
+def test_odd_arguments():
+    first, second = estimates("permutation", 2)
+    with pytest.raises(ValueError, match="tau must lie in"):
+        first.group_error([0, 1], tau=2)
+    with pytest.raises(ValueError, match="count"):
+        first.top(-1)
+    game = smooth_game(GRAPH, 5)
+    broken_off = mage.interactions(game, method="permutation", permutations=100, callback=lambda _: True)
+    assert broken_off.partial
+    assert (first + broken_off).partial
+    assert (broken_off + first).partial
+    assert not (first + second).partial
+    assert mage.interactions(game, method="permutation", tolerance=np.float32(0.5)).stopped == "tolerance"

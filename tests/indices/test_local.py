@@ -14,7 +14,7 @@ from mage.games import ModelGame
 from mage.indices import NotLocalError, TooManyCoalitionsError
 from mage.indices.local import local_coalitions
 from mage.models import GAT, GCN, GIN, authors_checkpoint
-from mage.testing import random_graph
+from mage.testing import random_game, random_graph
 from tests.data import data_path
 
 
@@ -318,3 +318,42 @@ def test_molecules_that_have_too_many_coalitions():
     sampled = mage.interactions(ModelGame(model, dataset[2586], masking="split"), method="surrogate", budget=3000)
     inside = np.abs(sampled.values - found.values) <= 3 * sampled.std_error + 1e-5 * np.abs(found.values).max()
     assert inside.mean() > 0.97
+
+
+def test_few_players_are_checked_in_full():
+    """A complete graph but for one edge: only that of its two ends tells that they act together."""
+    edges = [pair for pair in itertools.combinations(range(6), 2) if pair != (0, 1)]
+    refused = 0
+    for seed in range(40):
+        game = random_game(6, edges, seed=seed)
+        try:
+            mage.interactions(game, "shapley-taylor", method="exact-local", radius=6)
+        except NotLocalError:
+            refused += 1
+    assert refused == 40
+
+
+def test_the_budget_holds_for_the_checks_too():
+    weights = np.random.default_rng(0).normal(size=20)
+    edges = [(i, i + 1) for i in range(19)]
+
+    def a_game():
+        return mage.Game(lambda masks: masks @ weights + (masks[:, 2] & masks[:, 3]), 20, edges)
+
+    needed = 129 + 20 + 19 + 18  # checks; one, two and three players in a row
+    assert mage.interactions(a_game(), method="exact-local", radius=1, budget=needed).num_queries <= needed
+    with pytest.raises(TooManyCoalitionsError, match="a few to check"):
+        mage.interactions(a_game(), method="exact-local", radius=1, budget=needed - 1)
+
+
+@pytest.mark.parametrize("order", [1, 2, 4])
+def test_worths_that_are_all_rounding_are_no_violation(order):
+    """A graph without edges under "split": nothing happens, up to the last digit."""
+    for seed in range(5):
+        torch.manual_seed(seed)
+        data = Data(x=torch.randn(4, 4), edge_index=torch.zeros(2, 0, dtype=torch.long))
+        game = ModelGame(GIN(4, 2, 8, num_layers=2).eval(), data, masking="split", batch_size=2)
+        found = mage.interactions(game, order=order, method="exact-local")
+        assert np.abs(found.values).max() < 1e-5
+    one = ModelGame(game.model, Data(x=torch.randn(1, 4), edge_index=data.edge_index), masking="split")
+    assert len(mage.interactions(one, order=order, method="exact-local", radius=1).values) == 1

@@ -2,25 +2,36 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from types import ModuleType
 from typing import Any
 
+import numpy as np
 import torch
+
+# What holds no networks, or too much of everything.
+_NOTHING_INSIDE = (str, bytes, int, float, complex, type, ModuleType, torch.Tensor, np.ndarray)
+_MOST_LOOKED_AT = 1000
 
 
 @contextmanager
-def evaluating(model: Any) -> Iterator[None]:
-    """No gradients, evaluation mode and one CPU thread inside; mode, random state and threads as before afterwards.
+def evaluating(*callables: Any) -> Iterator[None]:
+    """No gradients, evaluation mode and one CPU thread inside; mode, caches, random state and threads as before after.
 
     Batches of small graphs are many tiny kernels: a second thread mostly waits (see ``benchmarks/throughput.py``).
+
+    Args:
+        callables: Models, or functions that have networks somewhere about them.
     """
-    modules = [module for root in _networks(model) for module in root.modules()]
+    modules = list(
+        dict.fromkeys(module for model in callables for root in _networks(model) for module in root.modules())
+    )
     modes = [module.training for module in modules]
     threads = torch.get_num_threads()
     on_cpu = not any(parameter.is_cuda for module in modules for parameter in module.parameters(recurse=False))
     devices = [] if on_cpu or not torch.cuda.is_available() else list(range(torch.cuda.device_count()))
-    with torch.random.fork_rng(devices=devices), torch.no_grad():
+    with torch.random.fork_rng(devices=devices), torch.no_grad(), _without_caches(modules):
         try:
             for module in modules:
                 module.training = False
@@ -34,24 +45,39 @@ def evaluating(model: Any) -> Iterator[None]:
                 torch.set_num_threads(threads)
 
 
-def _networks(model: Any) -> list[torch.nn.Module]:
-    """The networks behind a callable: itself, the object it is a method of, what it is closed over, its attributes."""
+@contextmanager
+def _without_caches(modules: Sequence[torch.nn.Module]) -> Iterator[None]:
+    """Layers of PyG with ``cached=True`` keep the first graph they see, and take all others for it."""
+    layers = [module for module in modules if getattr(module, "cached", False) is True]
+    kept = [{name: value for name, value in vars(layer).items() if name.startswith("_cached_")} for layer in layers]
+    try:
+        for layer, caches in zip(layers, kept, strict=True):
+            vars(layer)["cached"] = False
+            vars(layer).update(dict.fromkeys(caches))
+        yield
+    finally:
+        for layer, caches in zip(layers, kept, strict=True):
+            vars(layer)["cached"] = True
+            vars(layer).update(caches)
+
+
+def _networks(model: Any, depth: int = 4) -> list[torch.nn.Module]:
+    """The networks behind a callable: itself, what it belongs to or is closed over, what these hold, a few steps in."""
     if isinstance(model, torch.nn.Module):
         return [model]
-    cells = [cell.cell_contents for cell in getattr(model, "__closure__", None) or () if _filled(cell)]
-    partial = [
-        getattr(model, "func", None),
-        *getattr(model, "args", ()),
-        *(getattr(model, "keywords", None) or {}).values(),
-    ]
-    inside = (
-        [getattr(model, "__self__", None), *cells, *partial, *vars(model).values()]
-        if hasattr(model, "__dict__")
-        else []
-    )
-    code = getattr(model, "__code__", None)
-    named = [getattr(model, "__globals__", {}).get(name) for name in code.co_names] if code is not None else []
-    return [found for found in (*inside, *named) if isinstance(found, torch.nn.Module)]
+    if depth == 0 or model is None or isinstance(model, _NOTHING_INSIDE):
+        return []
+    if isinstance(model, dict):
+        inside = list(model.values())
+    elif isinstance(model, list | tuple | set):
+        inside = list(model)
+    else:
+        cells = [cell.cell_contents for cell in getattr(model, "__closure__", None) or () if _filled(cell)]
+        partial = [getattr(model, "func", None), getattr(model, "args", None), getattr(model, "keywords", None)]
+        code = getattr(model, "__code__", None)
+        named = [getattr(model, "__globals__", {}).get(name) for name in code.co_names] if code is not None else []
+        inside = [getattr(model, "__self__", None), *cells, *partial, *getattr(model, "__dict__", {}).values(), *named]
+    return [found for part in inside[:_MOST_LOOKED_AT] for found in _networks(part, depth - 1)]
 
 
 def _filled(cell: Any) -> bool:

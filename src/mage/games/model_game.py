@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import copy
+import math
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -112,6 +114,7 @@ class ModelGame(Game):
         self._num_columns: int
         self._needed: Tensor  # where the targets are among them
         self._runs = _Runs()
+        self._call = forward
         self.input_nodes = whole.num_nodes
         self._rows_at_once = max(4096, min(16384, 16384 * 32 // widest_layer(model)))
         self._masking = masking_named(masking)
@@ -212,7 +215,7 @@ class ModelGame(Game):
     # -- evaluation -----------------------------------------------------------------------------------------------
 
     def _value(self, masks: Masks) -> Floats:
-        with evaluating(self.model):
+        with evaluating(self.model, self._call):
             device = self._graph.device
             # Beside the players' columns one for nodes that are always there and one for nodes that never are.
             fixed = np.tile([True, False], (len(masks), 1))
@@ -232,13 +235,9 @@ class ModelGame(Game):
         """Go one by one where the model lets graphs of a batch feel each other, or cannot take a batch at all."""
         if self._one_by_one:
             return
-        size = self._graph.num_nodes
-        masks = torch.ones(2, size, dtype=torch.bool, device=self._graph.device)
-        masks[1, torch.arange(size) % 3 == 2] = False
-        masks[1, self._needed] = True
-        masks[1, self._column == self._num_columns] = True
-        masks[1, 0] = True
-        alone = torch.cat([self._raw(masks[:1]), self._raw(masks[1:])])
+        masks = torch.ones(2, self._graph.num_nodes, dtype=torch.bool, device=self._graph.device)
+        masks[1, self._every_second()] = False
+        alone = torch.cat([self._raw(mask[None]) for mask in masks])
         try:
             together = self._raw(masks)
             same = torch.allclose(together, alone, atol=1e-4, rtol=1e-3, equal_nan=True)
@@ -246,11 +245,28 @@ class ModelGame(Game):
             same = False
         if not same:
             self._one_by_one = True
+            with evaluating(self.model, self._call):
+                torch.manual_seed(torch.initial_seed() + 1)
+                again = self._outputs(masks[1:])
+            random = not torch.allclose(again, alone[1:], atol=1e-4, rtol=1e-3, equal_nan=True)
             warnings.warn(
-                "the model's output for a graph depends on the rest of the batch (a normalisation without batch=?), "
-                "so coalitions are evaluated one by one, which is slow",
+                "the model answers the same question differently each time; call .eval() on its networks"
+                if random
+                else "the model's output for a graph depends on the rest of the batch (a normalisation without "
+                "batch=?), so coalitions are evaluated one by one, which is slow",
                 stacklevel=4,
             )
+
+    def _every_second(self) -> Tensor:
+        """Half of the nodes that may be absent, of those with edges if there are any, so that it makes a difference."""
+        free = self._column < self._num_columns
+        free[self._needed] = False
+        linked = torch.zeros_like(free)
+        linked[self._graph.edge_index.flatten()] = True
+        chosen = free & linked if bool((free & linked).any()) else free
+        nodes = torch.nonzero(chosen).flatten()
+        # One node must stay where none is needed.
+        return nodes[::2] if len(nodes) < len(free) else nodes[1::2]
 
     def _portions(self, nodes: Tensor, rows: Tensor) -> list[int]:
         """How to cut a batch so that a portion's activations stay in the processor's cache."""
@@ -274,13 +290,18 @@ class ModelGame(Game):
         if not len(self._needed) and not self._one_by_one:
             # The empty graph goes first, so that pooling still sees two graphs and gives it a row of its own.
             return float(self.readout(self._outputs(torch.cat([masks, ~masks])))[0])
+        if not len(self._needed):
+            with contextlib.suppress(ValueError, RuntimeError, IndexError):
+                empty = float(self.readout(self._outputs(masks))[0])
+                if math.isfinite(empty):
+                    return empty
         # Without its target a node-level model has no output; the target alone, with blank features, comes nearest.
         masks[:, self._needed if len(self._needed) else 0] = True
         everyone = torch.arange(size, device=self._graph.device)
         return float(self.readout(self._outputs(masks, _blanked(self._graph, everyone, edges=False)))[0])
 
     def _raw(self, masks: Tensor) -> Tensor:
-        with evaluating(self.model):
+        with evaluating(self.model, self._call):
             return self._outputs(masks)
 
     def _outputs(self, masks: Tensor, graph: GraphInput | None = None) -> Tensor:
@@ -338,7 +359,7 @@ class ModelGame(Game):
         """The number that is explained, for every node as if it were alone in the pool [q, n]."""
         nodes = torch.from_numpy(masks).to(self._graph.device)[:, self._column]
         parts = []
-        with evaluating(self.model):
+        with evaluating(self.model, self._call):
             for some in torch.split(nodes, self._portions(nodes, torch.arange(len(nodes)))):
                 data, _ = self._masking(self._graph, some)
                 self._runs.graphs += len(some)
@@ -356,7 +377,7 @@ class ModelGame(Game):
         data = union_of_copies(graph, len(rows), features, edges, rows)
         data.edge_index = torch.from_numpy(unfolding.ends).to(graph.device)
         self._runs.graphs += unfolding.queries(graph.num_nodes)
-        with evaluating(self.model):
+        with evaluating(self.model, self._call):
             out = self._forward(data, len(rows))
             return np.asarray(self.readout(out.reshape(len(rows), -1)[:count]).double().cpu().numpy())
 
@@ -448,7 +469,7 @@ class ModelGame(Game):
         def outputs(graph: GraphInput) -> Tensor:
             always = torch.ones(_PROBES, graph.num_nodes - count, dtype=torch.bool, device=probes.device)
             masks = torch.cat([probes, always], dim=1)
-            with evaluating(self.model):
+            with evaluating(self.model, self._call):
                 return torch.cat([self._outputs(mask[None], graph) for mask in masks])
 
         expected = outputs(self._graph)
@@ -488,7 +509,7 @@ class ModelGame(Game):
         def agrees(nodes: Tensor, blank: Tensor) -> bool:
             graph = _blanked(scene.restricted_to(nodes), torch.isin(nodes, blank))
             self._needed = _positions(nodes, needed)
-            with evaluating(self.model):
+            with evaluating(self.model, self._call):
                 masks = torch.ones(1, len(nodes), dtype=torch.bool, device=nodes.device)
                 return bool(torch.allclose(self._outputs(masks, graph), full, atol=1e-5, rtol=1e-4))
 

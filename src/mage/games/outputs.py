@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import torch
@@ -52,7 +53,7 @@ class Readout:
             )
         classes = max(columns, 2)
         if target is None:
-            middle = 0.5 if return_type == "probs" else 0.0
+            middle = {"raw": 0.0, "probs": 0.5, "log_probs": math.log(0.5)}[return_type]
             target = int(prediction[0].argmax()) if columns > 1 else int(prediction[0, 0] > middle)
         if isinstance(target, bool) or int(target) != target or not 0 <= target < classes:
             raise ValueError(f"target must be a class 0 … {classes - 1}, got {target!r}")

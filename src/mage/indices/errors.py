@@ -70,5 +70,8 @@ def noise(std_error: Floats, parts: Floats | None, generator: np.random.Generato
         return np.asarray(independent)
     top = slice(len(std_error) - parts.shape[1], None)
     together = generator.standard_normal(len(parts)) @ parts
-    independent[top] = np.where(parts.any(axis=0), together, independent[top])
+    # As with sums: how large errors are is known better from the whole sample.
+    known, whole = parts.any(axis=0), np.sum(parts**2)
+    together *= np.sqrt(np.sum(std_error[top][known] ** 2) / whole) if whole else 1.0
+    independent[top] = np.where(known, together, independent[top])
     return np.asarray(independent)

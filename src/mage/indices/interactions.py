@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from mage._checks import checked_whole
 from mage._typing import Floats, Integers
 from mage.graph import PlayerGraph, as_masks, checked_player
 from mage.indices._subsets import ranks, subsets_of_size
@@ -156,8 +157,7 @@ class Interactions:
             players: The group S.
             tau: Weight τ ∈ [0, 1] of positive terms; negative ones weigh 1 − τ. None takes all terms as they are.
         """
-        if tau is not None and not 0 <= tau <= 1:
-            raise ValueError(f"tau must lie in [0, 1], got {tau}")
+        _check_tau(tau)
         chosen = np.array(sorted(set(self._checked(players))), dtype=np.int64)
         total = 0.0
         for size in self.sizes:
@@ -170,6 +170,7 @@ class Interactions:
 
     def group_error(self, players: Iterable[int], tau: float | None = None) -> float:
         """Standard error of :meth:`group`, its signs taken as certain; NaN where there are too few samples to tell."""
+        _check_tau(tau)
         chosen = np.array(sorted(set(self._checked(players))), dtype=np.int64)
         errors, parts = [np.zeros(0)], None
         for size in self.sizes:
@@ -193,6 +194,7 @@ class Interactions:
             size: Of sets of this size; the order of the index by default.
             sign: +1 for positive ones only, −1 for negative ones only.
         """
+        count = checked_whole("count", count, least=0)
         subsets, values, errors = self.of_size(self.order if size is None else size)
         eligible = np.flatnonzero(values * sign > 0) if sign else np.arange(len(values))
         best = eligible[np.argsort(-np.abs(values[eligible]), kind="stable")][:count]
@@ -232,6 +234,7 @@ class Interactions:
             num_queries=self.num_queries + other.num_queries,
             num_permutations=self.num_permutations + other.num_permutations,
             baseline=self.baseline + other.baseline,
+            stopped=self.stopped if self.partial or not other.partial else other.stopped,
             error_parts=_stacked(self, other),
         )
 
@@ -321,6 +324,11 @@ class Interactions:
             rows, columns = np.triu_indices(self.num_players, 1)
             result[rows, columns] = result[columns, rows] = numbers[self._slice(2)]
         return result
+
+
+def _check_tau(tau: float | None) -> None:
+    if tau is not None and not 0 <= tau <= 1:
+        raise ValueError(f"tau must lie in [0, 1], got {tau}")
 
 
 def _stacked(first: Interactions, second: Interactions) -> Floats | None:

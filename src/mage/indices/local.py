@@ -26,6 +26,8 @@ from mage.indices._closed_form import Accumulator
 
 DEFAULT_LOCAL_BUDGET = 200_000
 CHECKS = 64
+_ALL_CHECKED = 7  # players whose coalitions are all checked
+_OUTPUT_ROUNDINGS = 50
 _ROUNDINGS = 800  # how often a worth may be rounded on the way to a sum of dividends
 _FINEST = 1e-10
 
@@ -53,7 +55,8 @@ def local_values(
         seed: Seed of the coalitions on which the property is checked.
         progress: Show a progress bar; by default on a terminal only.
     """
-    family = local_coalitions(graph, radius, budget)
+    checks = check_coalitions(graph, seed)
+    family = local_coalitions(graph, radius, budget, len(checks))
     worths = np.empty(len(family))
     with progress_bar("local coalitions", len(family), progress) as tick:
         for start in range(0, len(family), 1 << 14):
@@ -63,15 +66,18 @@ def local_values(
     sizes = _bits.sizes(family)
     dividends = worths.copy()
     kernels.subtract_smaller(family, np.searchsorted(sizes, np.arange(game.num_players + 2), side="right"), dividends)
-    _check(game, graph, family, dividends, radius, seed)
+    _check(game, checks, family, dividends, radius)
     return [_summed(family, sizes, dividends, game.num_players, size, size == order) for size in range(1, order + 1)]
 
 
-def local_coalitions(graph: PlayerGraph, radius: int, budget: int) -> Bits:
-    """Connected coalitions in which some member reaches all others within ``radius`` hops inside, smallest first."""
+def local_coalitions(graph: PlayerGraph, radius: int, budget: int, reserved: int = 0) -> Bits:
+    """Connected coalitions in which some member reaches all others within ``radius`` hops inside, smallest first.
+
+    There must be no more than ``budget``, of which some queries are ``reserved``.
+    """
     found = [_around(graph, centre, radius, budget) for centre in range(graph.num_players)]
     family = np.unique(np.concatenate(found), axis=0)
-    if len(family) > budget:
+    if len(family) + reserved > budget:
         raise _too_many(budget, radius)
     return np.ascontiguousarray(family[np.argsort(_bits.sizes(family), kind="stable")])
 
@@ -118,26 +124,37 @@ def _too_many(budget: int, radius: int) -> ValueError:
     from mage.indices.exact import TooManyCoalitionsError
 
     return TooManyCoalitionsError(
-        f"method='exact-local' needs one query for each connected coalition of radius {radius}, and there are more "
-        f"than budget = {budget:,}; raise budget, or use method='permutation'"
+        f"method='exact-local' needs one query for each connected coalition of radius {radius}, and a few to check; "
+        f"these are more than budget = {budget:,}; raise budget, or use method='surrogate' or 'permutation'"
     )
 
 
-def _check(game: Game, graph: PlayerGraph, family: Bits, dividends: Floats, radius: int, seed: int) -> None:
-    """Compare the worths of random coalitions with what the dividends say."""
+def check_coalitions(graph: PlayerGraph, seed: int) -> Masks:
+    """Coalitions on which the property is checked: of few players all, otherwise any, connected ones, and everybody."""
+    players = graph.num_players
+    if players <= _ALL_CHECKED:
+        return np.asarray((np.arange(1, 1 << players)[:, None] >> np.arange(players)) & 1 == 1)
     generator = np.random.default_rng(seed)
-    half = generator.random((CHECKS, graph.num_players)) < generator.random((CHECKS, 1))
-    coalitions = np.concatenate(
-        [half, graph.sample_connected(CHECKS, generator), np.ones((1, graph.num_players), bool)]
-    )
+    some = generator.random((CHECKS, players)) < generator.random((CHECKS, 1))
+    return np.concatenate([some, graph.sample_connected(CHECKS, generator), np.ones((1, players), dtype=np.bool_)])
+
+
+def allowance(game: Game, worths: Floats, tolerance: float) -> float:
+    """How far worths may be off by rounding: their own, and that of the outputs they are differences of."""
+    return tolerance * float(np.abs(worths).max(initial=0.0)) + _OUTPUT_ROUNDINGS * game.resolution * abs(game.baseline)
+
+
+def _check(game: Game, coalitions: Masks, family: Bits, dividends: Floats, radius: int) -> None:
+    """Compare the worths of random coalitions with what the dividends say."""
     packed = _bits.pack(coalitions)
     predicted = np.empty(len(packed))
     kernels.sum_inside(family, dividends, packed, predicted)
     worths = game.worth(coalitions)
     scale = max(float(np.abs(worths).max()), float(np.abs(dividends).max(initial=0.0)), 1e-300)
+    allowed = allowance(game, np.array([scale]), tolerance_of(game, _ROUNDINGS))
     violation = np.abs(predicted - worths)
     worst = int(violation.argmax())
-    if violation[worst] > tolerance_of(game, _ROUNDINGS) * scale:
+    if violation[worst] > allowed:
         raise NotLocalError(
             f"method='exact-local': the worth of {game.describe(coalitions[worst])} is {worths[worst]:.6g}, but its "
             f"parts of radius {radius} make {predicted[worst]:.6g} (a violation of {violation[worst] / scale:.2g} of "
@@ -148,6 +165,8 @@ def _check(game: Game, graph: PlayerGraph, family: Bits, dividends: Floats, radi
 
 def _summed(family: Bits, sizes: Integers, dividends: Floats, num_players: int, size: int, top: bool) -> Floats:
     """Σ m(T) / C(|T|, k) over T ⊇ S for the top order, m(S) for smaller sets."""
+    if size > num_players:
+        return np.zeros(0)
     coefficients = np.zeros((num_players + 1, num_players + 1, size + 1))
     if top:
         coefficients[size:, 0, 0] = 1 / binom(np.arange(size, num_players + 1), size)

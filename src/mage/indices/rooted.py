@@ -29,7 +29,7 @@ from mage.games.unfolding import Unfolding
 from mage.graph import PlayerGraph
 from mage.indices._closed_form import Accumulator, dividend_coefficients, top_order_coefficients
 from mage.indices.exact import TooManyCoalitionsError
-from mage.indices.local import CHECKS, NotLocalError, tolerance_of
+from mage.indices.local import CHECKS, NotLocalError, allowance, check_coalitions, tolerance_of
 
 _MOST_NEIGHBOURHOODS = 20_000_000
 _CHUNK = 1 << 12
@@ -93,7 +93,8 @@ class Hearing(NamedTuple):
         coalitions: The coalitions.
         nodes: A node of each.
         shares: What it adds.
-        tolerance: Differences of so much of the largest share are rounding.
+        tolerance: Differences of so much of the largest worth are rounding.
+        allowed: Differences between shares that are rounding.
     """
 
     hops: int
@@ -102,6 +103,7 @@ class Hearing(NamedTuple):
     nodes: Integers
     shares: Floats
     tolerance: float
+    allowed: float
 
     @property
     def radius(self) -> int:
@@ -110,8 +112,7 @@ class Hearing(NamedTuple):
 
     def agrees(self, shares: Floats) -> bool:
         """Whether these are the shares, up to rounding."""
-        scale = max(float(np.abs(self.shares).max()), 1e-300)
-        return bool((np.abs(shares - self.shares) <= self.tolerance * scale).all())
+        return bool((np.abs(shares - self.shares) <= self.allowed).all())
 
 
 def listen(game: Game, shares: Shares, hops: int, seed: int) -> Hearing:
@@ -127,7 +128,9 @@ def listen(game: Game, shares: Shares, hops: int, seed: int) -> Hearing:
         seen |= (seen @ adjacency) & coalitions
     picked = np.arange(CHECKS), nodes
     added = shares(_bits.pack(coalitions))[picked]
-    hearing = Hearing(hops, False, _bits.pack(coalitions), nodes, added, tolerance_of(game, _ROUNDINGS))
+    tolerance = tolerance_of(game, _ROUNDINGS)
+    allowed = allowance(game, added, tolerance)
+    hearing = Hearing(hops, False, _bits.pack(coalitions), nodes, added, tolerance, allowed)
     return hearing._replace(extra_hop=not hearing.agrees(shares(_bits.pack(seen))[picked]))
 
 
@@ -279,7 +282,7 @@ def _learn(
             tick(len(block))
     scale = max(float(np.abs(high).max()), float(np.abs(low).max()), 1e-300)
     apart = float((high - low).max()) / scale
-    if not apart <= hearing.tolerance:
+    if not apart * scale <= max(hearing.allowed, hearing.tolerance * scale):
         raise NotLocalError(
             f"method='exact-local': nodes that look alike within {hearing.radius} hops differ by {apart:.2g} of the "
             "largest share; the model sees more than that"
@@ -289,15 +292,7 @@ def _learn(
 
 def _check(game: Game, keys: Bits, values: Floats, colours: _Colours, hearing: Hearing, seed: int) -> None:
     """Compare the worths of random coalitions with the sums of what their members add."""
-    generator = np.random.default_rng(seed)
-    n = game.num_players
-    coalitions = np.concatenate(
-        [
-            generator.random((CHECKS, n)) < generator.random((CHECKS, 1)),
-            game.graph.sample_connected(CHECKS, generator),
-            np.ones((1, n), dtype=np.bool_),
-        ]
-    )
+    coalitions = check_coalitions(game.graph, seed)
     shown = colours.of_all(_bits.pack(coalitions))
     place = np.minimum(np.searchsorted(keys, shown), len(keys) - 1)
     known = (keys[place] == shown) | ~coalitions
@@ -306,7 +301,7 @@ def _check(game: Game, keys: Bits, values: Floats, colours: _Colours, hearing: H
     scale = max(float(np.abs(worths).max()), 1e-300)
     violation = np.where(known.all(axis=1), np.abs(predicted - worths), np.inf)
     worst = int(violation.argmax())
-    if violation[worst] > hearing.tolerance * scale:
+    if violation[worst] > allowance(game, worths, hearing.tolerance):
         raise NotLocalError(
             f"method='exact-local': the worth of {game.describe(coalitions[worst])} is {worths[worst]:.6g}, but what "
             f"its members see within {hearing.radius} hops makes {predicted[worst]:.6g} (a violation of "

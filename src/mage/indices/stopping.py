@@ -6,6 +6,8 @@ import math
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+
 from mage.indices.errors import Estimate
 from mage.indices.interactions import Interactions
 
@@ -32,7 +34,7 @@ class Monitor:
         until: str | Condition | None = None,
         callback: Callable[[Interactions], Any] | None = None,
     ) -> None:
-        if tolerance is not None and not (isinstance(tolerance, int | float) and 0 < tolerance < math.inf):
+        if tolerance is not None and not (isinstance(tolerance, int | float | np.number) and 0 < tolerance < math.inf):
             raise ValueError(f"tolerance must be a positive number, got {tolerance!r}")
         if isinstance(until, str):
             if until not in CONDITIONS:

@@ -48,7 +48,7 @@ def demo() -> Explanation:
 def from_dataset(name: str, graph: int | None = None, **options: Any) -> Explanation:
     """A graph of a dataset, explained for the model that ships with the library."""
     import mage
-    from mage import _sources
+    from mage.cli import _sources
 
     network, item, settings = _sources.model_and_graph(None, None, None, name, graph)
     names = {"names": list(item.names)} if item.get("names") is not None else {}

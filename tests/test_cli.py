@@ -1,4 +1,5 @@
 import json
+import sys
 
 import numpy as np
 import pytest
@@ -19,12 +20,25 @@ class Net(torch.nn.Module):
 
     def forward(self, x, edge_index, batch):
         return self.head(global_mean_pool(self.conv(x, edge_index).relu(), batch))
+
+class Sized(Net):
+    def __init__(self, width, depth):
+        super().__init__()
+
+def fails():
+    raise KeyError("inner")
+
+def nothing():
+    return None
+
+number = 3
 """
 
 
 @pytest.fixture
 def workplace(tmp_path, monkeypatch):
     (tmp_path / "my_network.py").write_text(MODEL)
+    monkeypatch.delitem(sys.modules, "my_network", raising=False)
     np.savez(
         tmp_path / "graph.npz",
         x=np.random.default_rng(0).random((5, 3), dtype=np.float32),
@@ -58,8 +72,6 @@ def test_demo_pictures_are_the_same_every_time(tmp_path):
 
 def test_explain_a_model_and_a_graph_of_ones_own(workplace):
     torch.manual_seed(0)
-    import sys
-
     sys.path.insert(0, str(workplace))
     from my_network import Net
 
@@ -124,7 +136,11 @@ def test_explain_a_named_dataset():
         (["--model", "my_network:Net", "--data", "absent.npz"], 2, "does not exist"),
         (["--model", "my_network:Net", "--data", "my_network.py"], 2, "plain tensors"),
         (["--model", "my_network:Net", "--data", "graph.npz", "--tau", "3"], 2, "tau"),
-        (["--model", "my_network:Net", "--data", "graph.npz", "--save", "no/folder/x"], 1, "create it first"),
+        (
+            ["--model", "my_network:Net", "--data", "graph.npz", "--save", "no/folder/x"],
+            2,
+            "--save: the folder no/folder",
+        ),
         (["--nonsense"], 2, ""),
     ],
 )
@@ -133,6 +149,82 @@ def test_mistakes_are_told_in_one_line(workplace, arguments, code, message):
     assert result.exit_code == code, result.output
     assert message in result.stderr
     assert "Traceback" not in result.stderr
+
+
+OWN = ["--model", "my_network:Net", "--data", "graph.npz"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--model", "broken:Net"], "--model: 'broken:Net' cannot be imported: SyntaxError"),
+        (["--model", "divides:Net"], "--model: 'divides:Net' cannot be imported: ZeroDivisionError"),
+        (["--model", "exits:Net"], "--model: 'exits:Net' cannot be imported: SystemExit"),
+        (["--model", "my_network:fails"], "--model: 'my_network:fails' raised KeyError: 'inner'"),
+        (["--model", "my_network:Sized"], "missing 2 required positional arguments: 'width' and 'depth'"),
+        (["--model", "my_network:number"], "--model: 'my_network:number' is of type int"),
+        (["--model", "my_network:nothing"], "--model: 'my_network:nothing' returned NoneType"),
+        (["--weights", "graph.npz"], "--weights: graph.npz does not fit Net"),
+        (["--max-nodes", "inf"], "--max-nodes must be a whole number ≥ 1 or a share of the nodes below 1, got inf"),
+        (["--max-nodes", "nan"], "--max-nodes must be"),
+        (["--max-nodes", "2.7"], "--max-nodes must be"),
+        (["--max-nodes", "-0.5"], "--max-nodes must be"),
+        (
+            ["--data", "float.npz"],
+            "data: edge_index must hold int64 numbers, got torch.float32; convert it with .long()",
+        ),
+        (["--data", "unsigned.npz"], "got torch.uint64"),
+        (["--graph", "3"], "--graph goes with --dataset"),
+        (["--folder", "elsewhere"], "--folder goes with --all"),
+        (["--workers", "2"], "--workers goes with --all"),
+        (["--graphs", "2"], "--graphs goes with --all"),
+        (["--engine", "serial"], "--engine goes with --all"),
+        (["--all"], "--data is for one graph; --all explains a dataset"),
+        (["--all", "--json"], "--json is for one graph; --all writes into --folder"),
+    ],
+)
+def test_the_option_at_fault_is_named(workplace, arguments, message):
+    (workplace / "broken.py").write_text("def x(:")
+    (workplace / "divides.py").write_text("1 / 0")
+    (workplace / "exits.py").write_text("raise SystemExit(0)")
+    arrays = dict(np.load(workplace / "graph.npz"))
+    for name, kind in (("float", np.float64), ("unsigned", np.uint64)):
+        np.savez(workplace / f"{name}.npz", x=arrays["x"], edge_index=arrays["edge_index"].astype(kind))
+    result = run("explain", *OWN, *arguments)
+    assert result.exit_code == 2, result.output
+    assert message in result.stderr
+    assert len(result.stderr.splitlines()) <= 2
+    assert isinstance(result.exception, SystemExit)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--save", "nowhere/x"], "--save: the folder nowhere does not exist; create it first"),
+        (["--save", "."], "--save: . is a folder"),
+        (["--page", "nowhere/x.html"], "--page: the folder nowhere"),
+        (["--picture", "nowhere/x.svg"], "--picture: the folder nowhere"),
+        (["--picture", "why.xyz"], "--picture: why.xyz must end in .svg, .png or .pdf"),
+    ],
+)
+def test_files_are_checked_before_anything_is_computed(workplace, monkeypatch, arguments, message):
+    monkeypatch.setattr(mage, "explain", lambda *a, **k: pytest.fail("computed first"))
+    result = run("explain", *OWN, *arguments)
+    assert result.exit_code == 2, result.output
+    assert message in result.stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["demo", "--seed", -1], "--seed must be a whole number ≥ 0, got -1"),
+        (["explain", "--dataset", "demo", "--graph", -5], "--graph must be a whole number ≥ 0, got -5"),
+    ],
+)
+def test_other_options_at_fault_are_named(workplace, arguments, message):
+    result = run(*arguments)
+    assert result.exit_code == 2, result.output
+    assert message in result.stderr
 
 
 def test_pickles_are_not_opened(workplace):

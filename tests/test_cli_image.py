@@ -66,6 +66,8 @@ def test_wrong_arguments(seven, tmp_path):
         ([seven, "--model", "mnist-vit", "--target", "cat"], "neither a number nor the name", 2),
         ([seven, "--model", "mnist-vit", "--fill", "invisible"], "is no colour", 2),
         ([seven, "--model", "mnist-vit", "--superpixels", "1"], "at least 2", 2),
+        ([seven, "--model", "mnist-vit", "--max-nodes", "inf"], "--max-nodes must be", 2),
+        ([seven, "--model", "mnist-vit", "--picture", "why.xyz"], "--picture: why.xyz must end in", 2),
         ([seven, "--model", tmp_path / "net.onnx"], "does not exist", 1),
         ([seven, "--model", "mnist-vit", "--patches", "40x40"], "more than the 28 × 28 pixels", 2),
     ):

@@ -178,8 +178,8 @@ def test_mistakes_are_told_in_one_line(tmp_path, prepare, message):
 def test_an_output_folder_that_is_not_there_is_told(tmp_path):
     write_molecules(tmp_path / "run")
     result = run("report", tmp_path / "run", "-o", tmp_path / "nowhere" / "page.html")
-    assert result.exit_code == 1
-    assert "does not exist" in result.stderr
+    assert result.exit_code == 2
+    assert "nowhere does not exist; create it first" in result.stderr
 
 
 def test_own_experiments_have_their_metrics():

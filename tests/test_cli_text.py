@@ -107,6 +107,9 @@ def test_checkpoints_in_a_folder(libraries, workplace):
         (["--model", "my_classifier:absent"], "cannot be imported"),
         (["--model", "my_classifier:classify", "--absent", "zero"], "absent must be"),
         (["--model", "my_classifier:classify", "--tau", "3"], "tau"),
+        (["--model", "my_classifier:__name__"], "--model: 'my_classifier:__name__' is of type str"),
+        (["--model", "my_classifier:classify", "--max-nodes", "2.7"], "--max-nodes must be"),
+        (["--model", "my_classifier:classify", "--save", "nowhere/x"], "--save: the folder nowhere"),
     ],
 )
 def test_mistakes_are_told_in_one_line(libraries, workplace, arguments, message):

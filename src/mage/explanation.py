@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from mage._archive import DAMAGE, read_archive, write_archive
+from mage._explanation_storage import FORMAT, from_plain
 from mage._files import atomic_path
 from mage._typing import Floats, Integers
 from mage.indices import FAMILIES, Interactions
@@ -20,7 +21,6 @@ from mage.motifs import Motif, MotifSet
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-FORMAT = "mage.explanation/1"
 _MOTIF_SET = (
     "objective",
     "bound",
@@ -275,27 +275,9 @@ class Explanation:
 
     @classmethod
     def load(cls, path: str | Path) -> Explanation:
-        """Read what :meth:`save` wrote."""
+        """Read what :meth:`save` wrote, refusing all else."""
         try:
-            header, arrays = read_archive(path)
-            if header.get("format") != FORMAT:
-                raise ValueError(f"format {header.get('format')!r} is not {FORMAT!r}")
-            motifs = dict(header["motifs"])
-            motifs |= {name: tuple(motifs.get(name, ())) for name in ("include", "exclude")}
-            motifs["motifs"] = tuple(
-                Motif(tuple(nodes), score, tuple(names)) for nodes, score, names in motifs["motifs"]
-            )
-            return cls(
-                motifs=MotifSet(**motifs),
-                interactions=interactions_storage.from_plain(header["interactions"], arrays),
-                prediction=arrays["prediction"],
-                players=tuple(tuple(nodes) for nodes in header["players"]),
-                edge_index=arrays["edge_index"],
-                num_nodes=int(header["num_nodes"]),
-                names=tuple(header["names"]),
-                extra=dict(header["extra"]),
-                **{name: header[name] for name in _PLAIN},
-            )
+            return cls(**from_plain(*read_archive(path)))
         except FileNotFoundError:
             raise
         except DAMAGE as error:

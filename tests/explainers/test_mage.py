@@ -284,8 +284,69 @@ def test_an_interrupted_run_keeps_what_is_done(tmp_path):
         ({"max_nodes": 0}, "max_nodes"),
         ({"index": "banzhaf"}, "index"),
         ({"order": 4}, "order 4"),
+        ({"order": "two"}, "order"),
+        ({"num_motifs": 0}, "num_motifs"),
+        ({"max_nodes": 2.7}, "max_nodes"),
+        ({"solver": "mosek"}, "solver"),
+        ({"noise_floor": -1}, "noise_floor"),
     ],
 )
-def test_bad_arguments(options, message):
+def test_bad_arguments_are_refused_before_the_model_is_asked(options, message):
+    def model(x, edge_index, batch):
+        pytest.fail("the model was asked")
+
+    with pytest.raises(ValueError, match=message):
+        mage.explain(model, graph(), **options)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"include": 3}, "include must be a list of nodes, got 3"),
+        ({"include": ["a"]}, "include: nodes are whole numbers, got 'a'"),
+        ({"include": torch.ones(12, dtype=torch.bool)}, "include: nodes are whole numbers"),
+        ({"exclude": [12]}, "exclude: node 12 does not play"),
+        ({"edge": "ab"}, "edge: nodes are whole numbers, got 'a'"),
+        ({"edge": 3}, "edge must be a list of nodes, got 3"),
+        ({"edge": (1, 2, 3)}, "edge must be a pair of nodes"),
+        ({"node": 1.5}, "node: nodes are whole numbers, got 1.5"),
+        ({"groups": [["a"]]}, "groups: nodes are whole numbers"),
+    ],
+)
+def test_nodes_that_are_none(options, message):
     with pytest.raises(ValueError, match=message):
         mage.explain(Net(), graph(), **options)
+
+
+def test_nodes_may_be_tensors():
+    data, model = graph(), Net().eval()
+    expected = mage.explain(model, data, include=[1], exclude=[2])
+    for wrap in (torch.tensor, np.int64):
+        found = mage.explain(model, data, include=[wrap(1)], exclude=[wrap(2)])
+        assert found.motifs == expected.motifs
+    assert 1 in expected.motifs.nodes
+    link = mage.explain(LinkNet(), data, edge=torch.tensor([0, 1]), task="binary")
+    assert link.level == "edge"
+
+
+def test_shares_of_a_link_round_as_those_of_a_graph():
+    torch.manual_seed(0)
+    star = torch.stack([torch.zeros(49, dtype=torch.long), torch.arange(1, 50)])
+    data = Data(x=torch.randn(50, 4), edge_index=torch.cat([star, star.flip(0)], dim=1))
+    found = {
+        share: mage.explain(LinkNet(), data, edge=(0, 1), task="binary", max_nodes=share, permutations=2).motifs
+        for share in (0.58, 0.01)
+    }
+    assert len(found[0.58].labels) == 50
+    assert found[0.58].max_nodes == mage.find_motifs(np.eye(50), data.edge_index, max_nodes=0.58).max_nodes == 29
+    assert found[0.01].max_nodes == 2  # nothing below two ends explains a link
+
+
+def test_rounding_is_no_motif():
+    """Without edges nothing changes under "split" but the last digits."""
+    for seed in range(4):
+        torch.manual_seed(seed)
+        data = Data(x=torch.randn(5, 3), edge_index=torch.zeros(2, 0, dtype=torch.long))
+        model = mage.models.GIN(3, 2, 8, num_layers=2).eval()
+        explanation = mage.explain(model, data, masking="split", tau=0.5, num_motifs=2, batch_size=2)
+        assert len(explanation.motifs) == 0

@@ -117,6 +117,10 @@ def test_whatever_a_user_gives():
         (lambda e, n: [0], "label 4 players"),
         ([[4, 5]], "node 6 is in no group"),
         ([[99]], "node 99 does not exist"),
+        ([["a"]], "groups: nodes are whole numbers, got 'a'"),
+        ([[4], 5], "groups must be a list of nodes, got 5"),
+        ([4, [5], 6, 7, 8, 0, 1, 2, 3], "groups: labels must be of one kind"),
+        (3, "groups must be labels of nodes or lists of nodes, got 3"),
     ],
 )
 def test_bad_groups(groups, message):

@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mage import Interactions, interactions
+from mage._archive import read_archive, write_archive
 from mage.testing import random_game
 from tests.strategies import games
 
@@ -208,3 +209,46 @@ def test_repr_shows_names_numbers_and_errors():
     sampled = repr(interactions(game, permutations=10, method="permutation"))
     assert "±" in sampled
     assert "10 orderings" in sampled
+
+
+@pytest.mark.parametrize("players", [1, 2])
+def test_orders_above_the_number_of_players_are_kept(tmp_path, players):
+    found = interactions(random_game(players), order=3, method="exact")
+    found.save(tmp_path / "small.mage")
+    loaded = Interactions.load(tmp_path / "small.mage")
+    assert loaded.order == 3
+    np.testing.assert_array_equal(loaded.values, found.values)
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("order", 10**12),
+        ("order", 0),
+        ("order", 2.5),
+        ("order", 3),
+        ("num_players", 10**12),
+        ("num_players", True),
+        ("baseline", "x"),
+        ("names", "abcde"),
+        ("names", [1, 2, 3, 4, 5]),
+        ("index", "nothing"),
+        ("num_queries", True),
+    ],
+)
+def test_damaged_headers_are_refused(tmp_path, name, value):
+    path = tmp_path / "index.mage"
+    interactions(random_game(5), order=2, method="exact").save(path)
+    header, arrays = read_archive(path)
+    write_archive(path, {**header, name: value}, arrays)
+    with pytest.raises(ValueError, match=r"index\.mage does not hold saved interactions"):
+        Interactions.load(path)
+
+
+def test_text_is_no_value(tmp_path):
+    path = tmp_path / "index.mage"
+    interactions(random_game(5), order=2, method="exact").save(path)
+    header, arrays = read_archive(path)
+    write_archive(path, header, {**arrays, "values": arrays["values"].astype(str)})
+    with pytest.raises(ValueError, match="values must hold numbers"):
+        Interactions.load(path)

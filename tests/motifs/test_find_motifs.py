@@ -244,6 +244,7 @@ def test_labels_and_names():
         ({"node_limit": 0}, "node_limit"),
         ({"include": [0, 1, 2], "max_nodes": 2}, "include names 3 nodes"),
         ({"include": [0], "exclude": [0]}, r"include and exclude both name nodes \[0\]"),
+        ({"include": 3}, "include must be a list of nodes, got 3"),
         ({"include": [4]}, "include: player 4 does not exist"),
         ({"exclude": [-1]}, "exclude: player -1"),
         ({"include": [0, 3], "max_nodes": 4}, "no 1 connected motifs"),

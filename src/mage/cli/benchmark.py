@@ -10,6 +10,7 @@ from rich.console import Console
 
 from mage._optional import require
 from mage.cli._app import app, failing_politely
+from mage.cli._options import check_files, checked_seeds
 
 if TYPE_CHECKING:
     from mage.experiments import Plan, Store
@@ -63,6 +64,7 @@ def benchmark(
                 console.print(f"{name}: {experiments.load_experiment(name).title}", highlight=False)
             console.print(f"{_IMAGES}: infidelity of the four indices on images", highlight=False)
             return
+        check_files(export=export)
         if experiment == _IMAGES:
             from mage.cli.group_attribution import run_group_attribution
 
@@ -86,9 +88,8 @@ def benchmark(
         forms = {".md": "markdown", ".csv": "csv", ".tex": "latex", ".html": "html"}
         if export is not None and export.suffix not in forms:
             raise ValueError(f"--export: {export.name} must end in {', '.join(forms)}")
-        chosen_seeds = [int(seed) for seed in seeds.split(",")] if seeds else None
         chosen = experiments.load_experiment(experiment).restricted(
-            _listed(datasets), _listed(models), _listed(methods), chosen_seeds
+            _listed(datasets), _listed(models), _listed(methods), checked_seeds(seeds)
         )
         machine = experiments.make_engine(engine, workers, address, gpus)
         if not status:

@@ -9,7 +9,9 @@ from typing import Annotated, Any
 import typer
 from rich.console import Console
 
+from mage._checks import checked_whole
 from mage.cli._app import app, failing_politely
+from mage.cli._options import check_files, checked_max_nodes
 
 
 @app.command()
@@ -21,6 +23,7 @@ def demo(
     from mage import demo as module
 
     with failing_politely():
+        checked_whole("--seed", seed, least=0)
         explanation, files = module.run(output, seed)
     console = Console()
     console.print(explanation)
@@ -80,9 +83,9 @@ def explain(
             help="With --all: paper, what it would explain (often one class, predicted rightly); test, all test graphs."
         ),
     ] = "paper",
-    folder: Annotated[Path, typer.Option(help="With --all: folder of explanations; a second run resumes.")] = Path(
-        "run"
-    ),
+    folder: Annotated[
+        Path | None, typer.Option(help="With --all: folder of explanations, run by default; a second run resumes.")
+    ] = None,
     graphs: Annotated[int | None, typer.Option(help="With --all: only the first so many.")] = None,
     engine: Annotated[str, typer.Option(help="With --all: local, ray or serial.")] = "local",
     workers: Annotated[int | None, typer.Option(help="With --all: processes or tasks at a time.")] = None,
@@ -97,14 +100,12 @@ def explain(
     Exit codes: 0 for an explanation, 1 for a failure, 2 for wrong arguments.
     """
     with failing_politely():
-        from mage import _sources
         from mage import explain as explain_graph
+        from mage.cli import _sources
 
-        if max_nodes is not None and max_nodes >= 1:
-            max_nodes = int(max_nodes)
         wanted: dict[str, Any] = {
             "num_motifs": num_motifs,
-            "max_nodes": max_nodes,
+            "max_nodes": None if max_nodes is None else checked_max_nodes(max_nodes),
             "tau": tau,
             "target": target,
             "output": output,
@@ -121,17 +122,26 @@ def explain(
             "seed": seed,
         }
         given = {name: value for name, value in wanted.items() if value is not None}
-        if everything and (save is not None or picture is not None or page is not None or as_json):
-            raise ValueError("--save, --picture, --page and --json are for one graph; --all writes into --folder")
-        if not everything and (engine != "local" or address is not None):
-            raise ValueError("--engine and --address go with --all")
+        for_one = {"--save": save, "--picture": picture, "--page": page, "--json": as_json or None}
+        _check_absent(everything, for_one, "is for one graph; --all writes into --folder")
+        _check_absent(everything, {"--graph": graph, "--data": data}, "is for one graph; --all explains a dataset")
         if which not in {"paper", "test"}:
             raise ValueError(f"--which must be paper or test, got {which!r}")
+        for_all = {
+            "--folder": folder,
+            "--graphs": graphs,
+            "--engine": None if engine == "local" else engine,
+            "--workers": workers,
+            "--address": address,
+        }
+        _check_absent(not everything, for_all, "goes with --all")
         if not everything and which != "paper":
             raise ValueError("--which goes with --all; name one graph with --graph")
         if everything:
-            _explain_all(dataset, model, weights, folder, (which, graphs), (engine, workers, address), given)
+            kept = folder or Path("run")
+            _explain_all(dataset, model, weights, kept, (which, graphs), (engine, workers, address), given)
             return
+        check_files(save=save, picture=picture, page=page)
         network, item, settings = _sources.model_and_graph(model, weights, data, dataset, graph)
         options: dict[str, Any] = {"names": list(item.names)} if item.get("names") is not None else {}
         options |= settings | given
@@ -150,6 +160,13 @@ def explain(
         Console().print(explanation)
 
 
+def _check_absent(wrong: bool, options: dict[str, Any], reason: str) -> None:
+    """Refuse options that would be ignored."""
+    given = [option for option, value in options.items() if value is not None]
+    if wrong and given:
+        raise ValueError(f"{given[0]} {reason}")
+
+
 def _explain_all(
     dataset: str | None,
     model: str | None,
@@ -159,7 +176,7 @@ def _explain_all(
     machine: tuple[str, int | None, str | None],
     given: dict[str, Any],
 ) -> None:
-    from mage import _sources
+    from mage.cli import _sources
     from mage.experiments.corpus import about_graph, explain_corpus
     from mage.experiments.engines import make_engine
 

@@ -13,6 +13,7 @@ from rich.text import Text
 
 from mage._optional import require
 from mage.cli._app import app, failing_politely
+from mage.cli._options import check_files, checked_max_nodes
 
 if TYPE_CHECKING:
     from mage.explanation import Explanation
@@ -63,14 +64,15 @@ def explain_image(
         from mage.explainers.image import explain_image as explain
         from mage.models.image_classifiers import load_image_classifier
 
-        grid = _grid(patches)
+        check_files(save=save, page=page, picture=picture)
+        grid, most = _grid(patches), checked_max_nodes(max_nodes)
         classifier = load_image_classifier(model, class_names)
         seen = classifier.picture(image)
         explanation = explain(
             classifier.through_onnx(),
             image,
             num_motifs,
-            int(max_nodes) if max_nodes >= 1 else max_nodes,
+            most,
             tau,
             _class_number(target, classifier),
             output,

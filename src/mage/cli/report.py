@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from mage.cli._app import app, failing_politely
+from mage.cli._options import check_files
 
 
 @app.command()
@@ -21,6 +22,7 @@ def report(
         from mage._files import atomic_path
         from mage.report.run_page import run_page
 
+        check_files(output=output)
         page = run_page(run, title)
         with atomic_path(output) as unfinished:
             unfinished.write_text(page.text, encoding="utf-8")

@@ -12,6 +12,7 @@ from rich.table import Table
 from rich.text import Text
 
 from mage.cli._app import app, failing_politely
+from mage.cli._options import check_files, checked_max_nodes
 from mage.games._sentence import gaps_between
 
 if TYPE_CHECKING:
@@ -61,12 +62,14 @@ def explain_text(
     with failing_politely():
         from mage.explainers.text import explain_text as explain
 
+        check_files(save=save, page=page)
+        most = checked_max_nodes(max_nodes)
         network, class_names = _model(model, dataset)
         explanation = explain(
             network,
             sentence,
             num_motifs,
-            int(max_nodes) if max_nodes >= 1 else max_nodes,
+            most,
             tau,
             target,
             output,
@@ -163,14 +166,7 @@ def _model(name: str, dataset: str) -> tuple[Any, list[str] | None]:
 
 def _imported(name: str) -> Any:
     """A network, or a function of sentences, by ``module:name``; classes of networks are made without arguments."""
-    import importlib
-    import sys
+    from mage.cli import _sources
 
-    module, _, attribute = name.partition(":")
-    if str(Path.cwd()) not in sys.path:
-        sys.path.insert(0, str(Path.cwd()))
-    try:
-        found = getattr(importlib.import_module(module), attribute)
-    except (ImportError, AttributeError) as error:
-        raise ValueError(f"--model: {name!r} cannot be imported: {error}") from error
-    return found() if isinstance(found, type) else found
+    found = _sources.imported(name)
+    return _sources.made(name, found) if isinstance(found, type) or not callable(found) else found

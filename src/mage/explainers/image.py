@@ -13,7 +13,7 @@ from mage._typing import AnyArray
 from mage.explanation import Explanation
 from mage.graph import PlayerGraph
 from mage.indices import interactions
-from mage.motifs import find_motifs
+from mage.motifs import check_request, find_motifs
 
 if TYPE_CHECKING:
     from mage.games.image_game import ImageGame
@@ -101,6 +101,7 @@ def explain_image(
     from mage.games.image_game import ImageGame
     from mage.report.pictures import attach_image
 
+    check_request(num_motifs, max_nodes, tau, noise_floor, solver, order or 1)
     start = time.perf_counter()
     network, tensor, shown, known = _prepared(model, image)
     game = ImageGame(

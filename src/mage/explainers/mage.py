@@ -4,16 +4,20 @@ from __future__ import annotations
 
 import hashlib
 import time
+import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from mage._fingerprint import graph_fingerprint, model_fingerprint, update
 from mage._progress import progress_bar
 from mage.explanation import Explanation
 from mage.indices import Interactions, interactions
-from mage.motifs import Motif, MotifSet, MotifsStable, find_motifs
+from mage.indices._families import checked_order, family_named
+from mage.motifs import Motif, MotifSet, MotifsStable, check_request, checked_max_nodes, find_motifs
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -21,6 +25,9 @@ if TYPE_CHECKING:
 
     from mage.games.model_game import ModelGame
     from mage.indices.stopping import Condition
+
+
+_ROUNDINGS = 64  # how often the outputs behind an interaction may be rounded
 
 
 def explain(
@@ -116,8 +123,12 @@ def explain(
 
     require("torch_geometric", "pyg")
     from mage.explainers.staged import Plan
+    from mage.games.grouping import node_numbers
     from mage.games.model_game import ModelGame
 
+    order = checked_order(family_named(index), order)
+    check_request(num_motifs, max_nodes, tau, noise_floor, solver, order)
+    include, exclude = node_numbers("include", include), node_numbers("exclude", exclude)
     plan = Plan(groups, refine, max_players, one_output=node is not None or edge is not None)
     start = time.perf_counter()
     node_names = _checked_names(names, data)
@@ -140,9 +151,13 @@ def explain(
 
     sought: dict[str, Any] = {"num_motifs": num_motifs, "tau": tau, "connected": connected, "noise_floor": noise_floor}
 
+    def most_nodes(stage: ModelGame) -> int:
+        # Nothing below two ends explains a link.
+        return checked_max_nodes(max_nodes, stage.num_players, least=1 if edge is None else 2)
+
     def ask(stage: ModelGame) -> Interactions:
         limit = budget if permutations is not None else plan.budget(stage, order, method, budget)
-        stable = MotifsStable(max_nodes=max_nodes, **sought) if until == "motifs stable" else until
+        stable = MotifsStable(max_nodes=most_nodes(stage), **sought) if until == "motifs stable" else until
         return interactions(
             stage,
             index,
@@ -159,18 +174,15 @@ def explain(
         )
 
     def search(index_found: Interactions, **more: Any) -> MotifSet:
-        return find_motifs(index_found, solver=solver, **sought, **more)
+        return find_motifs(_without_rounding(index_found, game), solver=solver, **sought, **more)
 
-    include, exclude = list(include), list(exclude)
     for name, nodes in (("include", include), ("exclude", exclude)):
         _players_of(name, nodes, game)
     game = plan.last_game(game, ask, search, tau, include, exclude)
     found = ask(game)
-    if edge is not None and isinstance(max_nodes, float) and 0 < max_nodes < 1:
-        max_nodes = max(2, int(max_nodes * game.num_players))  # nothing below two ends explains a link
     motifs = search(
         found,
-        max_nodes=max_nodes,
+        max_nodes=most_nodes(game),
         include=_players_of("include", include, game),
         exclude=_players_of("exclude", plan.playing(exclude, game), game),
     )
@@ -204,6 +216,14 @@ def _checked_names(names: Sequence[str] | None, data: Any) -> tuple[str, ...]:
     if isinstance(names, str) or len(names) != count:
         raise ValueError(f"names must list {count} names, one a node, got {len(names)}")
     return tuple(str(name) for name in names)
+
+
+def _without_rounding(found: Interactions, game: ModelGame) -> Interactions:
+    """Interactions that are nothing where all of them are what rounding leaves of the model's outputs."""
+    outputs = max(abs(game.baseline), abs(game.baseline + game.total))
+    rounding = _ROUNDINGS * game.resolution * outputs
+    nothing = found.exact and float(np.abs(found.values).max(initial=0.0)) <= rounding
+    return replace(found, values=np.zeros_like(found.values)) if nothing else found
 
 
 def _players_of(name: str, nodes: Iterable[int], game: ModelGame) -> list[int]:
@@ -243,7 +263,8 @@ def explain_many(
         model: The model.
         graphs: A dataset, a list, or any iterable of graphs.
         folder: Keep each explanation there as soon as it is done, and take up from there after an interruption: an
-            explanation of the same graph by the same model with the same options is read, not computed again.
+            explanation of the same graph by the same model with the same options is read, not computed again. A file
+            that cannot be read is made again, with a warning.
         progress: Show a progress bar; by default on a terminal only.
         options: As for :func:`explain`.
 
@@ -255,28 +276,47 @@ def explain_many(
         raise ValueError("folder: only torch modules can be told apart safely enough to resume; leave it out")
     if kept is not None:
         kept.mkdir(parents=True, exist_ok=True)
+    # Once, before the first pass: what a pass leaves behind in the model would make it another one for the next graph.
+    asked = _settings_fingerprint(model, options) if kept is not None else ""
     try:
         total = len(graphs)  # type: ignore[arg-type]
     except TypeError:
         total = 0
     with progress_bar("explaining", total, progress) as tick:
         for position, data in enumerate(graphs):
-            key = fingerprint(model, data, options) if kept is not None else ""
-            path = None if kept is None else kept / f"{position:06d}-{key[:16]}.mage"
-            if path is not None and path.exists():
-                yield Explanation.load(path)
-            else:
+            path = None if kept is None else kept / f"{position:06d}-{_with_graph(asked, data)[:16]}.mage"
+            explanation = None if path is None else _read(path)
+            if explanation is None:
                 explanation = explain(model, data, progress=False, **options)
                 if path is not None:
                     explanation.save(path)
-                yield explanation
+            yield explanation
             tick(1)
+
+
+def _read(path: Path) -> Explanation | None:
+    """The explanation in a file; None where there is none, with a warning where there is something else."""
+    try:
+        return Explanation.load(path)
+    except FileNotFoundError:
+        return None
+    except ValueError as error:
+        warnings.warn(f"{error}; the graph is explained again", stacklevel=3)
+        return None
 
 
 def fingerprint(model: Any, data: Any, options: dict[str, Any]) -> str:
     """What determines an explanation, in a few bytes: the network, its weights, the graph, the options."""
-    digest = hashlib.sha256((model_fingerprint(model) + graph_fingerprint(data)).encode())
+    return _with_graph(_settings_fingerprint(model, options), data)
+
+
+def _settings_fingerprint(model: Any, options: dict[str, Any]) -> str:
+    digest = hashlib.sha256(model_fingerprint(model).encode())
     for name, value in sorted(options.items()):
         digest.update(name.encode())
         update(digest, value)
     return digest.hexdigest()
+
+
+def _with_graph(settings: str, data: Any) -> str:
+    return hashlib.sha256((settings + graph_fingerprint(data)).encode()).hexdigest()

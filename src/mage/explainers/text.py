@@ -11,7 +11,7 @@ import numpy as np
 from mage._optional import require
 from mage.explanation import Explanation
 from mage.indices import interactions
-from mage.motifs import find_motifs
+from mage.motifs import check_request, checked_max_nodes, find_motifs
 
 
 def explain_text(
@@ -89,6 +89,7 @@ def explain_text(
     require("torch_geometric", "pyg")
     from mage.games.text_game import TextGame
 
+    check_request(num_motifs, max_nodes, tau, noise_floor, solver, order or 1)
     start = time.perf_counter()
     game = TextGame(
         model,
@@ -110,7 +111,7 @@ def explain_text(
     )
     if isinstance(max_nodes, float) and 0 < max_nodes < 1:
         # The paper's rule for sentences: short ones would otherwise be explained by a single word.
-        max_nodes = min(game.num_players, max(3, int(max_nodes * game.num_players + 1e-9)))
+        max_nodes = checked_max_nodes(max_nodes, game.num_players, least=3)
     motifs = find_motifs(
         found,
         num_motifs=num_motifs,

@@ -10,6 +10,7 @@ from torch import Tensor
 from torch_geometric.data import Data
 
 from mage.games.graph_input import GraphInput
+from mage.games.grouping import checked_nodes
 
 
 def checked_targets(node: int | None, edge: Sequence[int] | None, num_nodes: int) -> list[int] | None:
@@ -18,13 +19,12 @@ def checked_targets(node: int | None, edge: Sequence[int] | None, num_nodes: int
         raise ValueError("node and edge: give one of the two")
     if node is None and edge is None:
         return None
-    name, nodes = ("node", [node]) if edge is None else ("edge", list(edge))
-    if edge is not None and len(nodes) != 2:
+    if edge is None:
+        return checked_nodes("node", [node], num_nodes)
+    ends = checked_nodes("edge", edge, num_nodes)
+    if len(ends) != 2:
         raise ValueError(f"edge must be a pair of nodes, got {edge!r}")
-    for v in nodes:
-        if isinstance(v, bool) or int(v) != v or not 0 <= v < num_nodes:  # type: ignore[arg-type]
-            raise ValueError(f"{name}: node {v} does not exist; nodes are 0 … {num_nodes - 1}")
-    return [int(v) for v in nodes]  # type: ignore[arg-type]
+    return ends
 
 
 def check_device(model: Any, data: Any) -> None:

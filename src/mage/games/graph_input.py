@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,6 +12,10 @@ from torch_geometric.data import Data
 
 # Bookkeeping of batches and labels for training: never an input of the model by themselves.
 _NOT_INPUT = ("edge_index", "batch", "ptr", "num_nodes", "y", "edge_label", "edge_label_index")
+
+# One row may be the only node's, the only edge's or the graph's: then the name decides.
+_OF_NODES = re.compile(r"^(x|x_.*|feat|features|pos|crd|normal|z|n_id|tf)$|node|atom|mask")
+_OF_EDGES = re.compile(r"^e_id$|edge|bond|weight")
 
 
 @dataclass(frozen=True)
@@ -31,7 +36,10 @@ class GraphInput:
             hint = "; convert it with to_homogeneous()" if "Hetero" in kind else ""
             raise TypeError(f"data must be a torch_geometric.data.Data graph, got {kind}{hint}")
         if data.get("edge_index") is None:
-            raise ValueError("data: edge_index is missing; graphs without edges need an empty one of shape [2, 0]")
+            way_out = "graphs without edges need an empty one of shape [2, 0]"
+            if data.get("adj_t") is not None:
+                way_out = "make it from adj_t: torch_geometric.utils.to_edge_index(data.adj_t)[0].flip(0)"
+            raise ValueError(f"data: edge_index is missing; {way_out}")
         batch = data.get("batch")
         several = isinstance(batch, Tensor) and batch.numel() > 0 and int(batch.max()) > 0
         if several or getattr(data, "num_graphs", 1) not in (None, 1):
@@ -39,19 +47,15 @@ class GraphInput:
         num_nodes = data.num_nodes
         if not num_nodes:
             raise ValueError("data: the graph has no nodes")
-        edge_index = data.edge_index
-        if edge_index.dim() != 2 or edge_index.size(0) != 2:
-            raise ValueError(f"data: edge_index must have shape [2, e], got {list(edge_index.shape)}")
-        if edge_index.numel() and (int(edge_index.min()) < 0 or int(edge_index.max()) >= num_nodes):
-            raise ValueError(f"data: edge_index names nodes outside 0 … {num_nodes - 1}")
+        edge_index = _checked_edges(data, num_nodes)
         node, edge, graph = {}, {}, {}
         for key, value in data.items():
             if key in _NOT_INPUT:
                 continue
             by_row = isinstance(value, Tensor) and value.dim() > 0 and data.__cat_dim__(key, value) == 0
-            if by_row and data.is_node_attr(key):
+            if by_row and data.is_node_attr(key) and (num_nodes > 1 or _OF_NODES.search(key)):
                 node[key] = value
-            elif by_row and data.is_edge_attr(key):
+            elif by_row and data.is_edge_attr(key) and (edge_index.size(1) != 1 or _OF_EDGES.search(key)):
                 edge[key] = value
             else:
                 graph[key] = value
@@ -82,3 +86,14 @@ class GraphInput:
             one_row = isinstance(value, Tensor) and value.dim() > 0 and value.size(0) == 1
             repeated[key] = value.repeat(count, *[1] * (value.dim() - 1)) if one_row else value
         return repeated
+
+
+def _checked_edges(data: Data, num_nodes: int) -> Tensor:
+    edge_index: Tensor = data.edge_index
+    if edge_index.dim() != 2 or edge_index.size(0) != 2:
+        raise ValueError(f"data: edge_index must have shape [2, e], got {list(edge_index.shape)}")
+    if edge_index.dtype not in (torch.int64, torch.int32):
+        raise ValueError(f"data: edge_index must hold int64 numbers, got {edge_index.dtype}; convert it with .long()")
+    if edge_index.numel() and (int(edge_index.min()) < 0 or int(edge_index.max()) >= num_nodes):
+        raise ValueError(f"data: edge_index names nodes outside 0 … {num_nodes - 1}")
+    return edge_index

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import heapq
 import itertools
+import operator
 from collections.abc import Callable, Iterable
 from typing import Any
 
@@ -103,20 +104,52 @@ def checked_groups(groups: Any, players: Integers, num_nodes: int, edges: Intege
     return np.unique(labels[players], return_inverse=True)[1].astype(np.int64)
 
 
+def checked_nodes(name: str, nodes: Any, num_nodes: int) -> list[int]:
+    """The nodes of a graph that a user lists."""
+    numbers = node_numbers(name, nodes)
+    for number in numbers:
+        if not 0 <= number < num_nodes:
+            raise ValueError(f"{name}: node {number} does not exist; nodes are 0 … {num_nodes - 1}")
+    return numbers
+
+
+def node_numbers(name: str, nodes: Any) -> list[int]:
+    """What a user lists, as plain numbers: whole ones of any kind, tensors of one entry among them."""
+    try:
+        listed = list(nodes)
+    except TypeError:
+        raise ValueError(f"{name} must be a list of nodes, got {nodes!r}") from None
+    return [_node_number(name, node) for node in listed]
+
+
+def _node_number(name: str, node: Any) -> int:
+    try:
+        plain = node.item() if hasattr(node, "item") else node
+        if isinstance(plain, bool):
+            raise TypeError  # 1 to Python, but to its user a mask of nodes
+        return operator.index(plain)
+    except (TypeError, ValueError, RuntimeError):
+        raise ValueError(f"{name}: nodes are whole numbers, got {node!r}") from None
+
+
 def _labels_of_nodes(groups: Any, num_nodes: int) -> Integers:
     """A label for each node from labels [n] or lists of nodes; −1 for nodes in no list."""
     if hasattr(groups, "detach"):
         groups = groups.detach().cpu().numpy()
-    listed = list(groups)
+    try:
+        listed = list(groups)
+    except TypeError:
+        raise ValueError(f"groups must be labels of nodes or lists of nodes, got {groups!r}") from None
     if listed and (isinstance(listed[0], str) or not isinstance(listed[0], Iterable)):
         if len(listed) != num_nodes:
             raise ValueError(f"groups must label all {num_nodes} nodes, got {len(listed)} labels")
-        return np.unique(np.asarray(listed), return_inverse=True)[1].astype(np.int64)
+        try:
+            return np.unique(np.asarray(listed), return_inverse=True)[1].astype(np.int64)
+        except (TypeError, ValueError):
+            raise ValueError("groups: labels must be of one kind, all numbers or all names") from None
     labels = np.full(num_nodes, -1, dtype=np.int64)
     for group, nodes in enumerate(listed):
-        for v in nodes:
-            if not 0 <= v < num_nodes:
-                raise ValueError(f"groups: node {v} does not exist; nodes are 0 … {num_nodes - 1}")
+        for v in checked_nodes("groups", nodes, num_nodes):
             if labels[v] >= 0:
                 raise ValueError(f"groups: node {v} is in groups {labels[v]} and {group}; groups must not overlap")
             labels[v] = group

@@ -19,6 +19,7 @@ from mage.motifs.search import Outcome, search_motifs
 
 SOLVERS = ("auto", "search", "milp")
 DEFAULT_SOLVER_NODES = 100
+_LARGEST_ORDER = 3
 _MOST_PAIR_VARIABLES = 3_000  # of a programme that may follow the search; larger ones proved nothing more in minutes
 _MOST_DENSE_TRIPLES = 400  # players; the search holds an n × n × n array of them
 
@@ -65,12 +66,10 @@ def find_motifs(
     Raises:
         ValueError: An argument does not make sense, or no family of motifs holds all ``include`` nodes.
     """
+    check_request(num_motifs, max_nodes, tau, noise_floor, solver)
     weights, graph, names = _weights(interactions, edges)
     n = graph.num_players
-    tau = _checked_share("tau", tau)
-    noise_floor = _checked_share("noise_floor", noise_floor)
-    if solver not in SOLVERS:
-        raise ValueError(f"solver must be one of {', '.join(SOLVERS)}; got {solver!r}")
+    tau, noise_floor = float(tau), float(noise_floor)
     if node_limit is not None:
         checked_whole("node_limit", node_limit)
     node, pair, triple = _weighted(weights, tau, noise_floor)
@@ -80,7 +79,7 @@ def find_motifs(
         pair=pair,
         triple=triple,
         num_motifs=checked_whole("num_motifs", num_motifs),
-        max_nodes=_checked_max_nodes(max_nodes, n),
+        max_nodes=checked_max_nodes(max_nodes, n),
         required=_checked_nodes("include", include, n),
         forbidden=_checked_nodes("exclude", exclude, n),
     )
@@ -111,6 +110,34 @@ def find_motifs(
         include=tuple(np.flatnonzero(problem.required).tolist()),
         exclude=tuple(np.flatnonzero(problem.forbidden).tolist()),
     )
+
+
+def check_request(
+    num_motifs: int, max_nodes: int | float, tau: float, noise_floor: float, solver: str, order: int = 1
+) -> None:
+    """Refuse what no search can do. This takes no interactions, so that none need be paid for first."""
+    checked_whole("num_motifs", num_motifs)
+    checked_max_nodes(max_nodes, 1)
+    for name, share in (("tau", tau), ("noise_floor", noise_floor)):
+        if not isinstance(share, int | float | np.number) or not 0 <= float(share) <= 1:
+            raise ValueError(f"{name} must be a number in [0, 1], got {share!r}")
+    if solver not in SOLVERS:
+        raise ValueError(f"solver must be one of {', '.join(SOLVERS)}; got {solver!r}")
+    if order > _LARGEST_ORDER:
+        raise ValueError(f"order: motifs are searched for order 1, 2 and 3, got order {order}")
+
+
+def checked_max_nodes(max_nodes: int | float, num_nodes: int, least: int = 1) -> int:
+    """M as a number of nodes; a share gives ``least`` of them at least."""
+    if isinstance(max_nodes, float | np.floating) and 0 < max_nodes < 1:
+        # Shares are meant as people write them: 0.3 of 10 is 3, whatever binary fractions make of it.
+        return min(max(least, math.floor(max_nodes * num_nodes + 1e-9)), num_nodes)
+    try:
+        return min(checked_whole("max_nodes", max_nodes), num_nodes)
+    except ValueError:
+        raise ValueError(
+            f"max_nodes must be a whole number ≥ 1 or a share of the nodes in (0, 1), got {max_nodes!r}"
+        ) from None
 
 
 def default_search_nodes(num_nodes: int) -> int:
@@ -190,7 +217,7 @@ def _trimmed(problem: MotifProblem, labels: Integers) -> Integers:
 def _weights(source: Any, edges: Any) -> tuple[tuple[Floats, Floats, Floats], PlayerGraph, tuple[str, ...]]:
     """First-, second- and third-order terms, the graph, and the names of its nodes."""
     if isinstance(source, Interactions):
-        if source.order > 3:
+        if source.order > _LARGEST_ORDER:
             raise ValueError(f"interactions: motifs are searched for order 1, 2 and 3, got order {source.order}")
         graph = source.graph if edges is None else PlayerGraph.of(edges, source.num_players)
         matrix, triple = source.matrix, _dense_triples(source)
@@ -249,25 +276,9 @@ def _weighted(weights: tuple[Floats, Floats, Floats], tau: float, noise_floor: f
     return node, pair, triple if (triple != 0).any() else NO_TRIPLES
 
 
-def _checked_share(name: str, value: float) -> float:
-    if not isinstance(value, int | float | np.number) or not 0 <= float(value) <= 1:
-        raise ValueError(f"{name} must be a number in [0, 1], got {value!r}")
-    return float(value)
-
-
-def _checked_max_nodes(max_nodes: int | float, num_nodes: int) -> int:
-    if isinstance(max_nodes, float | np.floating) and 0 < max_nodes < 1:
-        # Shares are meant as people write them: 0.3 of 10 is 3, whatever binary fractions make of it.
-        return max(1, math.floor(max_nodes * num_nodes + 1e-9))
-    try:
-        return min(checked_whole("max_nodes", max_nodes), num_nodes)
-    except ValueError:
-        raise ValueError(
-            f"max_nodes must be a whole number ≥ 1 or a share of the nodes in (0, 1), got {max_nodes!r}"
-        ) from None
-
-
 def _checked_nodes(name: str, nodes: Iterable[int], num_nodes: int) -> Masks:
+    if not isinstance(nodes, Iterable):
+        raise ValueError(f"{name} must be a list of nodes, got {nodes!r}")
     mask = np.zeros(num_nodes, dtype=np.bool_)
     for node in nodes:
         try:

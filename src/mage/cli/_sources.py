@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import importlib
 import sys
+import textwrap
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from mage._checks import checked_whole
 from mage._optional import require
 
 
@@ -23,6 +25,8 @@ def model_and_graph(
         return _named(dataset, model, weights, graph)
     if model is None or data is None:
         raise ValueError("give --model and --data, or --dataset")
+    if graph is not None:
+        raise ValueError("--graph goes with --dataset; --data holds one graph")
     return load_model(model, weights), load_graph(data), {}
 
 
@@ -32,7 +36,7 @@ def _named(dataset: str, model: str | None, weights: Path | None, graph: int | N
 
         if model is not None or weights is not None:
             raise ValueError("--dataset demo brings its own model; leave out --model and --weights")
-        return load_demo_model(), demo_graph(graph or 0), {}
+        return load_demo_model(), demo_graph(checked_whole("--graph", graph or 0, least=0)), {}
     network, found = network_and_dataset(dataset, model, weights)
     which = graph
     if which is None:
@@ -64,19 +68,63 @@ def load_model(name: str, weights: Path | None) -> Any:
     """A model from ``module:name``: an instance, or a class or function that makes one without arguments."""
     import torch
 
+    found = imported(name)
+    network = found if isinstance(found, torch.nn.Module) else made(name, found)
+    if weights is not None:
+        _put_weights(network, weights)
+    return network
+
+
+def imported(name: str) -> Any:
+    """What ``module:name`` stands for; the current folder is looked in first."""
     module, _, attribute = name.partition(":")
     if not module or not attribute:
         raise ValueError(f"--model must be module:name, got {name!r}")
     if str(Path.cwd()) not in sys.path:
         sys.path.insert(0, str(Path.cwd()))
     try:
-        found = getattr(importlib.import_module(module), attribute)
+        return getattr(importlib.import_module(module), attribute)
     except (ImportError, AttributeError) as error:
         raise ValueError(f"--model: {name!r} cannot be imported: {error}") from error
-    network = found if isinstance(found, torch.nn.Module) else found()
-    if weights is not None:
-        network.load_state_dict(_tensors(weights, "--weights"))
+    except (Exception, SystemExit) as error:  # the user's file may raise anything
+        raise ValueError(
+            f"--model: {name!r} cannot be imported: {_in_a_line(error)}\nTo see where, run: python -c 'import {module}'"
+        ) from error
+
+
+def made(name: str, factory: Any) -> Any:
+    """The model that a class or function makes."""
+    if not callable(factory):
+        kind = type(factory).__name__
+        raise ValueError(f"--model: {name!r} is of type {kind}; name a model, or a class or function that makes one")
+    try:
+        network = factory()
+    except (Exception, SystemExit) as error:  # the user's function may raise anything
+        raise ValueError(
+            f"--model: {name!r} raised {_in_a_line(error)}\n"
+            "It is called without arguments; name a function that makes the model that way."
+        ) from error
+    if not callable(network):
+        raise ValueError(f"--model: {name!r} returned {type(network).__name__}, which is no model")
     return network
+
+
+def _put_weights(network: Any, weights: Path) -> None:
+    tensors = _tensors(weights, "--weights")
+    if not hasattr(network, "load_state_dict"):
+        raise ValueError(f"--weights: a {type(network).__name__} takes none, only torch modules do; leave it out")
+    try:
+        network.load_state_dict(tensors)
+    except Exception as error:
+        kind = type(network).__name__
+        raise ValueError(
+            f"--weights: {weights} does not fit {kind}: {_in_a_line(error)}\n"
+            "It must be the state dict of the same network, as torch.save(model.state_dict(), ...) writes it."
+        ) from error
+
+
+def _in_a_line(error: BaseException) -> str:
+    return textwrap.shorten(f"{type(error).__name__}: {error}", width=300, placeholder=" …")
 
 
 def load_graph(path: Path) -> Any:

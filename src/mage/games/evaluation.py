@@ -25,7 +25,7 @@ def evaluating(*callables: Any) -> Iterator[None]:
         callables: Models, or functions that have networks somewhere about them.
     """
     modules = list(
-        dict.fromkeys(module for model in callables for root in _networks(model) for module in root.modules())
+        dict.fromkeys(module for model in callables for root in networks_behind(model) for module in root.modules())
     )
     modes = [module.training for module in modules]
     threads = torch.get_num_threads()
@@ -61,7 +61,7 @@ def _without_caches(modules: Sequence[torch.nn.Module]) -> Iterator[None]:
             vars(layer).update(caches)
 
 
-def _networks(model: Any, depth: int = 4) -> list[torch.nn.Module]:
+def networks_behind(model: Any, depth: int = 4) -> list[torch.nn.Module]:
     """The networks behind a callable: itself, what it belongs to or is closed over, what these hold, a few steps in."""
     if isinstance(model, torch.nn.Module):
         return [model]
@@ -77,7 +77,7 @@ def _networks(model: Any, depth: int = 4) -> list[torch.nn.Module]:
         code = getattr(model, "__code__", None)
         named = [getattr(model, "__globals__", {}).get(name) for name in code.co_names] if code is not None else []
         inside = [getattr(model, "__self__", None), *cells, *partial, *getattr(model, "__dict__", {}).values(), *named]
-    return [found for part in inside[:_MOST_LOOKED_AT] for found in _networks(part, depth - 1)]
+    return [found for part in inside[:_MOST_LOOKED_AT] for found in networks_behind(part, depth - 1)]
 
 
 def _filled(cell: Any) -> bool:

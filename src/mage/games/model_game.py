@@ -18,7 +18,7 @@ from torch_geometric.data import Data
 
 from mage._typing import Floats, Integers, Masks
 from mage.games._requests import bytes_per_copy, check_device, checked_targets, widest_layer
-from mage.games.evaluation import evaluating
+from mage.games.evaluation import evaluating, networks_behind
 from mage.games.forward import Forward
 from mage.games.game import Game
 from mage.games.graph_input import GraphInput
@@ -114,7 +114,8 @@ class ModelGame(Game):
         self._num_columns: int
         self._needed: Tensor  # where the targets are among them
         self._runs = _Runs()
-        self._call = forward
+        # Found once: a function may have much about it to look through.
+        self._networks = [*networks_behind(model), *networks_behind(forward)]
         self.input_nodes = whole.num_nodes
         self._rows_at_once = max(4096, min(16384, 16384 * 32 // widest_layer(model)))
         self._masking = masking_named(masking)
@@ -215,7 +216,7 @@ class ModelGame(Game):
     # -- evaluation -----------------------------------------------------------------------------------------------
 
     def _value(self, masks: Masks) -> Floats:
-        with evaluating(self.model, self._call):
+        with evaluating(*self._networks):
             device = self._graph.device
             # Beside the players' columns one for nodes that are always there and one for nodes that never are.
             fixed = np.tile([True, False], (len(masks), 1))
@@ -245,7 +246,7 @@ class ModelGame(Game):
             same = False
         if not same:
             self._one_by_one = True
-            with evaluating(self.model, self._call):
+            with evaluating(*self._networks):
                 torch.manual_seed(torch.initial_seed() + 1)
                 again = self._outputs(masks[1:])
             random = not torch.allclose(again, alone[1:], atol=1e-4, rtol=1e-3, equal_nan=True)
@@ -301,7 +302,7 @@ class ModelGame(Game):
         return float(self.readout(self._outputs(masks, _blanked(self._graph, everyone, edges=False)))[0])
 
     def _raw(self, masks: Tensor) -> Tensor:
-        with evaluating(self.model, self._call):
+        with evaluating(*self._networks):
             return self._outputs(masks)
 
     def _outputs(self, masks: Tensor, graph: GraphInput | None = None) -> Tensor:
@@ -359,7 +360,7 @@ class ModelGame(Game):
         """The number that is explained, for every node as if it were alone in the pool [q, n]."""
         nodes = torch.from_numpy(masks).to(self._graph.device)[:, self._column]
         parts = []
-        with evaluating(self.model, self._call):
+        with evaluating(*self._networks):
             for some in torch.split(nodes, self._portions(nodes, torch.arange(len(nodes)))):
                 data, _ = self._masking(self._graph, some)
                 self._runs.graphs += len(some)
@@ -377,7 +378,7 @@ class ModelGame(Game):
         data = union_of_copies(graph, len(rows), features, edges, rows)
         data.edge_index = torch.from_numpy(unfolding.ends).to(graph.device)
         self._runs.graphs += unfolding.queries(graph.num_nodes)
-        with evaluating(self.model, self._call):
+        with evaluating(*self._networks):
             out = self._forward(data, len(rows))
             return np.asarray(self.readout(out.reshape(len(rows), -1)[:count]).double().cpu().numpy())
 
@@ -469,7 +470,7 @@ class ModelGame(Game):
         def outputs(graph: GraphInput) -> Tensor:
             always = torch.ones(_PROBES, graph.num_nodes - count, dtype=torch.bool, device=probes.device)
             masks = torch.cat([probes, always], dim=1)
-            with evaluating(self.model, self._call):
+            with evaluating(*self._networks):
                 return torch.cat([self._outputs(mask[None], graph) for mask in masks])
 
         expected = outputs(self._graph)
@@ -509,7 +510,7 @@ class ModelGame(Game):
         def agrees(nodes: Tensor, blank: Tensor) -> bool:
             graph = _blanked(scene.restricted_to(nodes), torch.isin(nodes, blank))
             self._needed = _positions(nodes, needed)
-            with evaluating(self.model, self._call):
+            with evaluating(*self._networks):
                 masks = torch.ones(1, len(nodes), dtype=torch.bool, device=nodes.device)
                 return bool(torch.allclose(self._outputs(masks, graph), full, atol=1e-5, rtol=1e-4))
 

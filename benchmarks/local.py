@@ -29,12 +29,17 @@ CASES = ["mutagenic-gcn", "mutagenic-gin", "benzene-gcn", "benzene-gin"]
 MOST_COUNTED = 3_000_000
 
 
-def difference(model: torch.nn.Module, data: Data) -> tuple[float, float]:
-    """The largest difference between the two methods, and relative to the largest entry."""
-    local = interactions(ModelGame(model, data, masking="split"), method="exact-local", budget=1_000_000)
-    exact = interactions(ModelGame(model, data, masking="split"), method="exact")
-    largest = float(np.abs(local.values - exact.values).max())
-    return largest, largest / float(np.abs(exact.values).max())
+def differences_of(model: torch.nn.Module, double_model: torch.nn.Module, data: Data) -> list[float]:
+    """Of exact-local to exact, of the two to exact in double precision, and the first again in that; and the scale."""
+    doubled = data.clone()
+    doubled.x = doubled.x.double()
+    local, exact, double_local, double_exact = (
+        interactions(ModelGame(network, graph, masking="split"), method=method, budget=1_000_000).values
+        for network, graph in ((model, data), (double_model, doubled))
+        for method in ("exact-local", "exact")
+    )
+    pairs = ((local, exact), (local, double_exact), (exact, double_exact), (double_local, double_exact))
+    return [*(float(np.abs(one - other).max()) for one, other in pairs), float(np.abs(double_exact).max())]
 
 
 def main() -> None:
@@ -59,28 +64,29 @@ def main() -> None:
             counts.append(ModelGame(model, graphs[position]).graph.count_connected(cap=MOST_COUNTED))
             game, start = ModelGame(model, graphs[position], masking="split"), time.process_time()
             try:
-                found = interactions(game, method="exact-local", budget=arguments.budget)
+                local = interactions(game, method="exact-local", budget=arguments.budget)
             except TooManyCoalitionsError:
                 continue
             except NotLocalError as error:
                 refusal = str(error)
                 break
-            queries.append(found.num_queries)
+            queries.append(local.num_queries)
             seconds.append(time.process_time() - start)
             if game.graph.count_connected(cap=arguments.exact) <= arguments.exact:
-                doubled = graphs[position].clone()
-                doubled.x = doubled.x.double()
-                differences.append((*difference(model, graphs[position]), difference(double_model, doubled)[1]))
+                differences.append(differences_of(model, double_model, graphs[position]))
         if refusal:
             print(f"{dataset} {kind} ({'authors' if authors else 'zoo'}): refused. {refusal}", flush=True)
             continue
-        single, relative, double = np.max(differences, axis=0) if differences else [np.nan] * 3
+        found = np.array(differences or [[np.nan] * 5])
+        apart, local_off, exact_off, _, _ = found.max(axis=0)
+        relative = (found[:, :4] / found[:, 4:]).max(axis=0)
         print(
             f"{dataset} {kind} ({'authors' if authors else 'zoo'}): {len(queries)} of {len(chosen)} graphs "
             f"({len(queries) / len(chosen):.1%}) within {arguments.budget:,} queries, "
             f"median {np.median(queries):,.0f}, most {max(queries):,}; "
-            f"largest difference to exact on {len(differences)} graphs {single:.1e}, {relative:.1e} of the largest "
-            f"entry, in double precision {double:.1e} of it; "
+            f"largest difference to exact on {len(differences)} graphs {apart:.1e}, {relative[0]:.1e} of the largest "
+            f"entry, in double precision {relative[3]:.1e} of it (to double precision: exact {exact_off:.1e}, "
+            f"exact-local {local_off:.1e}); "
             f"{np.median(seconds):.2f} s of one core in the median, {max(seconds):.1f} s at most; "
             f"connected coalitions {np.median(counts):,.0f} in the median, more than {MOST_COUNTED:,} in "
             f"{np.mean(np.array(counts) > MOST_COUNTED):.0%}",

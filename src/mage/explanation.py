@@ -140,6 +140,16 @@ class Explanation:
         return f" ± {error:.2g}" if error > 0 else ""
 
     @property
+    def verdict(self) -> str:
+        """What the model says by the name of its class, where that is known; else the headline."""
+        names = self.extra.get("class_names")
+        if self.target is None or not names:
+            return self.headline
+        probabilities = self.probabilities
+        sure = "" if probabilities is None else f" (probability {probabilities[self.target]:.3g})"
+        return f"{names[self.target]}{sure}"
+
+    @property
     def how(self) -> str:
         """How the scores were found, in words."""
         index = self.interactions

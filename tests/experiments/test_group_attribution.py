@@ -173,6 +173,9 @@ def test_orders_are_compared_image_by_image(store):
     differences = [values[image, "myerson-taylor"] - values[image, "myerson"] for image in subject.images]
     expected = f"{np.mean(differences):+.3f} ± {np.std(differences, ddof=1) / np.sqrt(3):.3f}"
     assert list(table.columns[2].cells)[1] == f"{expected}, lower on {sum(d < 0 for d in differences)} of 3"
+    worth = {(record["image"], record["method"]): record["infid_plus"] for record in records}
+    best = min(subject.images, key=lambda image: worth[image, "myerson-taylor"] - worth[image, "myerson"])
+    assert f"{best} {worth[best, 'myerson-taylor']:.3f} against {worth[best, 'myerson']:.3f}" in table.caption
     assert paired_tables([record for record in records if record["method"] == "myerson"]) == []
 
 

@@ -107,7 +107,7 @@ def sentence_parts(explanation: Explanation) -> list[Text | Table]:
         table.add_row(Text(side, style), Text(score), Text(words, style))
     cost = f"{explanation.how}, {explanation.num_queries:,} queries, {explanation.seconds:.2f} s"
     return [
-        Text(_verdict(explanation), "bold"),
+        Text(explanation.verdict.replace("the graph", "the sentence"), "bold"),
         marked_sentence(explanation),
         table if len(explanation.motifs) else Text("no phrase found"),
         Text(f"{cost}; phrases {explanation.motifs.proof}", "dim"),
@@ -127,15 +127,6 @@ def marked_sentence(explanation: Explanation) -> Text:
         text.append(gaps[place])
         text.append((opening if opens else "") + word + (closing if closes else ""), _STYLES.get(signs[label]))
     return text.append(gaps[-1])
-
-
-def _verdict(explanation: Explanation) -> str:
-    names = explanation.extra.get("class_names")
-    if explanation.target is None or not names:
-        return explanation.headline.replace("the graph", "the sentence")
-    probabilities = explanation.probabilities
-    sure = "" if probabilities is None else f" (probability {probabilities[explanation.target]:.3g})"
-    return f"{names[explanation.target]}{sure}"
 
 
 def _model(name: str, dataset: str) -> tuple[Any, list[str] | None]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+import numpy as np
 from rich.table import Table as RichTable
 
 from mage.experiments.group_attribution import INDICES
@@ -100,19 +101,32 @@ def paired_tables(records: Iterable[Record]) -> list[RichTable]:
         table = RichTable(title=f"{dataset}, {model}: second order less first, image by image")
         for heading in ("index", *(METRICS[metric].removesuffix(" ↓") for metric in _PAIRED)):
             table.add_column(heading)
+        notes: list[str] = []
         for first, second in _ORDERS.items():
             both = [methods for methods in images.values() if first in methods and second in methods]
             if len(both) < 2:
                 continue
             row = []
+            ahead = np.array([_less(methods, second, first, "infid_plus") for methods in both])
+            notes += [_extreme(both[image], first, second) for image in (ahead.argmin(), ahead.argmax())]
             for metric in _PAIRED:
-                summary = summarise([methods[second][metric] - methods[first][metric] for methods in both])
-                lower = sum(methods[second][metric] < methods[first][metric] for methods in both)
+                differences = [_less(methods, second, first, metric) for methods in both]
+                summary, lower = summarise(differences), sum(difference < 0 for difference in differences)
                 row.append(f"{summary.mean:+.3f} ± {summary.std_error:.3f}, lower on {lower} of {len(both)}")
             table.add_row(f"{_TITLES[second].partition(',')[0]} less {_TITLES[first]}", *row)
         if table.row_count:
+            table.caption = "largest differences in Infid⁺: " + "; ".join(notes)
             tables.append(table)
     return tables
+
+
+def _less(methods: dict[str, Record], second: str, first: str, metric: str) -> float:
+    return float(methods[second][metric] - methods[first][metric])
+
+
+def _extreme(methods: dict[str, Record], first: str, second: str) -> str:
+    name = methods[first]["image"]
+    return f"{name} {methods[second]['infid_plus']:.3f} against {methods[first]['infid_plus']:.3f}"
 
 
 def _text(cell: Cell) -> str:

@@ -220,9 +220,8 @@ def _checked_names(names: Sequence[str] | None, data: Any) -> tuple[str, ...]:
 
 def _without_rounding(found: Interactions, game: ModelGame) -> Interactions:
     """Interactions that are nothing where all of them are what rounding leaves of the model's outputs."""
-    outputs = max(abs(game.baseline), abs(game.baseline + game.total))
-    rounding = _ROUNDINGS * game.resolution * outputs
-    nothing = found.exact and float(np.abs(found.values).max(initial=0.0)) <= rounding
+    outputs = max(abs(game.baseline), float(np.abs(game.prediction).max()))
+    nothing = float(np.abs(found.values).max(initial=0.0)) <= _ROUNDINGS * game.resolution * outputs
     return replace(found, values=np.zeros_like(found.values)) if nothing else found
 
 

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from typing import Any
 
+import numpy as np
 import torch
 from torch import Tensor
 from torch_geometric.data import Data
+
+from mage._typing import Integers
 
 # Bookkeeping of batches and labels for training: never an input of the model by themselves.
 _NOT_INPUT = ("edge_index", "batch", "ptr", "num_nodes", "y", "edge_label", "edge_label_index")
@@ -79,6 +83,35 @@ class GraphInput:
             graph=self.graph,
         )
 
+    def blanked(self, nodes: Tensor, edges: bool = True) -> GraphInput:
+        """The graph with the features of some nodes at zero (whole numbers stay), and without edges if asked."""
+        features = dict(self.node)
+        if "x" in features and features["x"].is_floating_point():
+            features["x"] = features["x"].clone()
+            features["x"][nodes] = 0.0
+        count = self.edge_index.size(1) if edges else 0
+        kept = {key: value[:count] for key, value in self.edge.items()}
+        return replace(self, node=features, edge=kept, edge_index=self.edge_index[:, :count])
+
+    def edges_among(self, count: int) -> Integers:
+        """Edges [e, 2] between the first ``count`` nodes."""
+        edges = self.edge_index.T.cpu().numpy()
+        return np.asarray(edges[(edges < count).all(axis=1)])
+
+    def half_of(self, free: Tensor) -> Tensor:
+        """Half of the nodes that are free to go, of those with edges if there are any: their absence is felt."""
+        linked = torch.zeros_like(free)
+        linked[self.edge_index.flatten()] = True
+        chosen = free & linked if bool((free & linked).any()) else free
+        nodes = torch.nonzero(chosen).flatten()
+        # One node must stay where none is bound to.
+        return nodes[::2] if len(nodes) < len(free) else nodes[1::2]
+
+    def looked_at(self, uses: Callable[[str], bool]) -> GraphInput:
+        """The graph with only the tensors that a model looks at, by their names."""
+        node, edge = ({key: value for key, value in part.items() if uses(key)} for part in (self.node, self.edge))
+        return replace(self, node=node, edge=edge)
+
     def copies(self, count: int) -> dict[str, Any]:
         """Graph-level values for a union of ``count`` copies: tensors of one row are repeated."""
         repeated = {}
@@ -97,3 +130,8 @@ def _checked_edges(data: Data, num_nodes: int) -> Tensor:
     if edge_index.numel() and (int(edge_index.min()) < 0 or int(edge_index.max()) >= num_nodes):
         raise ValueError(f"data: edge_index names nodes outside 0 … {num_nodes - 1}")
     return edge_index
+
+
+def positions_among(nodes: Tensor, wanted: Tensor) -> Tensor:
+    """Where each wanted node stands among others, all of which are different."""
+    return torch.cat([torch.nonzero(nodes == v).flatten() for v in wanted.unbind()] or [wanted])

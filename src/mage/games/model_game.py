@@ -7,7 +7,7 @@ import copy
 import math
 import warnings
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -21,7 +21,7 @@ from mage.games._requests import bytes_per_copy, check_device, checked_targets, 
 from mage.games.evaluation import evaluating, networks_behind
 from mage.games.forward import Forward
 from mage.games.game import Game
-from mage.games.graph_input import GraphInput
+from mage.games.graph_input import GraphInput, positions_among
 from mage.games.grouping import checked_groups
 from mage.games.locality import LooksFurtherError, computation_nodes, counting_hops, nodes_within
 from mage.games.masking import MASKINGS, masking_named, union_of_copies
@@ -143,7 +143,7 @@ class ModelGame(Game):
         labels = np.arange(num_players)
         if groups is not None:
             players = self._nodes[:num_players].cpu().numpy()
-            found = checked_groups(groups, players, whole.num_nodes, _edges_among(self._graph, num_players))
+            found = checked_groups(groups, players, whole.num_nodes, self._graph.edges_among(num_players))
             labels = labels if found is None else found
         self._num_columns = int(labels.max()) + 1
         self._column[:num_players] = torch.from_numpy(labels).to(whole.device)
@@ -237,7 +237,9 @@ class ModelGame(Game):
         if self._one_by_one:
             return
         masks = torch.ones(2, self._graph.num_nodes, dtype=torch.bool, device=self._graph.device)
-        masks[1, self._every_second()] = False
+        free = self._column < self._num_columns
+        free[self._needed] = False
+        masks[1, self._graph.half_of(free)] = False
         alone = torch.cat([self._raw(mask[None]) for mask in masks])
         try:
             together = self._raw(masks)
@@ -257,17 +259,6 @@ class ModelGame(Game):
                 "batch=?), so coalitions are evaluated one by one, which is slow",
                 stacklevel=4,
             )
-
-    def _every_second(self) -> Tensor:
-        """Half of the nodes that may be absent, of those with edges if there are any, so that it makes a difference."""
-        free = self._column < self._num_columns
-        free[self._needed] = False
-        linked = torch.zeros_like(free)
-        linked[self._graph.edge_index.flatten()] = True
-        chosen = free & linked if bool((free & linked).any()) else free
-        nodes = torch.nonzero(chosen).flatten()
-        # One node must stay where none is needed.
-        return nodes[::2] if len(nodes) < len(free) else nodes[1::2]
 
     def _portions(self, nodes: Tensor, rows: Tensor) -> list[int]:
         """How to cut a batch so that a portion's activations stay in the processor's cache."""
@@ -299,7 +290,7 @@ class ModelGame(Game):
         # Without its target a node-level model has no output; the target alone, with blank features, comes nearest.
         masks[:, self._needed if len(self._needed) else 0] = True
         everyone = torch.arange(size, device=self._graph.device)
-        return float(self.readout(self._outputs(masks, _blanked(self._graph, everyone, edges=False)))[0])
+        return float(self.readout(self._outputs(masks, self._graph.blanked(everyone, edges=False)))[0])
 
     def _raw(self, masks: Tensor) -> Tensor:
         with evaluating(*self._networks):
@@ -339,11 +330,7 @@ class ModelGame(Game):
         if not whole or self._masking is not MASKINGS["split"] or self._one_by_one:
             return None
         # What the model never looks at makes no difference to it.
-        node, edge = (
-            {key: value for key, value in tensors.items() if self._forward.uses(key)}
-            for tensors in (self._graph.node, self._graph.edge)
-        )
-        looked_at = replace(self._graph, node=node, edge=edge)
+        looked_at = self._graph.looked_at(self._forward.uses)
         wiring = Wiring(
             kinds_of_nodes(looked_at)[self._node_of_player],
             self._column.cpu().numpy()[self._graph.edge_index.cpu().numpy()],
@@ -422,7 +409,7 @@ class ModelGame(Game):
         """Cut the graph to some of its nodes, renumbered in the order given."""
         self._graph = self._graph.restricted_to(local)
         self._nodes, self._column = self._nodes[local], self._column[local]
-        self._needed = _positions(self._nodes, self._targets)
+        self._needed = positions_among(self._nodes, self._targets)
 
     def _set_scene(self, whole: GraphInput, num_hops: int | None) -> tuple[int, Tensor]:
         """Run the unmasked graph and find who plays: the number of players, and the model's output."""
@@ -508,31 +495,10 @@ class ModelGame(Game):
         scene, needed = self._graph, self._needed
 
         def agrees(nodes: Tensor, blank: Tensor) -> bool:
-            graph = _blanked(scene.restricted_to(nodes), torch.isin(nodes, blank))
-            self._needed = _positions(nodes, needed)
+            graph = scene.restricted_to(nodes).blanked(torch.isin(nodes, blank))
+            self._needed = positions_among(nodes, needed)
             with evaluating(*self._networks):
                 masks = torch.ones(1, len(nodes), dtype=torch.bool, device=nodes.device)
                 return bool(torch.allclose(self._outputs(masks, graph), full, atol=1e-5, rtol=1e-4))
 
         return agrees
-
-
-def _positions(nodes: Tensor, wanted: Tensor) -> Tensor:
-    """Where each wanted node stands among others, all of which are different."""
-    return torch.cat([torch.nonzero(nodes == v).flatten() for v in wanted.unbind()] or [wanted])
-
-
-def _blanked(graph: GraphInput, nodes: Tensor, edges: bool = True) -> GraphInput:
-    """The graph with the features of some nodes at zero (whole numbers stay), and without edges if asked."""
-    features = dict(graph.node)
-    if "x" in features and features["x"].is_floating_point():
-        features["x"] = features["x"].clone()
-        features["x"][nodes] = 0.0
-    count = graph.edge_index.size(1) if edges else 0
-    kept = {key: value[:count] for key, value in graph.edge.items()}
-    return replace(graph, node=features, edge=kept, edge_index=graph.edge_index[:, :count])
-
-
-def _edges_among(graph: GraphInput, count: int) -> Integers:
-    edges = graph.edge_index.T.cpu().numpy()
-    return np.asarray(edges[(edges < count).all(axis=1)])

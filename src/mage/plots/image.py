@@ -40,7 +40,7 @@ def plot_image(explanation: Explanation, image: Any = None, segments: Any = None
     figure = Figure(figsize=(10 if heat_map else 5, 5.4), layout="constrained")
     axes = figure.add_subplot(1, 2 if heat_map else 1, 1)
     draw_motif_outlines(axes, explanation, pixels, labels)
-    axes.set_title("\n".join([_verdict(explanation), *_scores(explanation)]), fontsize=9, loc="left", parse_math=False)
+    axes.set_title("\n".join([explanation.verdict, *_scores(explanation)]), fontsize=9, loc="left", parse_math=False)
     if heat_map:
         draw_region_scores(figure.add_subplot(1, 2, 2), explanation, pixels, labels)
     return figure
@@ -113,15 +113,6 @@ def _add_region(axes: Axes, mask: Masks, **style: Any) -> None:
 
 def _white(image: AnyArray) -> float:
     return 255.0 if np.issubdtype(image.dtype, np.integer) else 1.0
-
-
-def _verdict(explanation: Explanation) -> str:
-    names = explanation.extra.get("class_names")
-    if explanation.target is None or not names:
-        return explanation.headline
-    probabilities = explanation.probabilities
-    sure = "" if probabilities is None else f" (probability {probabilities[explanation.target]:.3g})"
-    return f"{names[explanation.target]}{sure}"
 
 
 def _scores(explanation: Explanation) -> list[str]:

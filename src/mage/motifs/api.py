@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from mage._checks import checked_whole
-from mage._typing import Floats, Integers, Masks
+from mage._core.checks import checked_whole
+from mage._core.typing import Floats, Integers, Masks
 from mage.graph import PlayerGraph, checked_player
 from mage.indices import Interactions
 from mage.motifs.heuristic import heuristic_motifs

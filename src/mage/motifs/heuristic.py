@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from mage._core.typing import AnyArray, Floats, Integers, Masks
 from mage._kernels import motif_heuristic as kernels
-from mage._typing import AnyArray, Floats, Integers, Masks
 from mage.motifs.problem import MotifProblem
 
 _MOVES = 50

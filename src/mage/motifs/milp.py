@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 import highspy
 import numpy as np
 
-from mage._typing import Floats, Integers, Masks
+from mage._core.typing import Floats, Integers, Masks
 from mage.motifs.problem import MotifProblem
 from mage.motifs.search import Outcome
 

@@ -7,7 +7,7 @@ from functools import cached_property
 
 import numpy as np
 
-from mage._typing import Floats, Integers, Masks
+from mage._core.typing import Floats, Integers, Masks
 from mage.graph import PlayerGraph
 
 NO_TRIPLES: Floats = np.zeros((0, 0, 0))

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from mage._typing import Integers
+from mage._core.typing import Integers
 
 
 @dataclass(frozen=True)

@@ -6,8 +6,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from mage._core.typing import Integers
 from mage._kernels import motif_search as kernels
-from mage._typing import Integers
 from mage.motifs.problem import MotifProblem
 
 _SPLIT_ROUNDS = 300

@@ -10,7 +10,7 @@ from torch import Tensor
 from torch.nn import functional
 
 TASKS = ("auto", "multiclass", "binary", "regression")
-OUTPUTS = ("logit", "probability", "log-probability")
+OUTPUTS = ("logit", "probability", "log-probability", "log-odds")
 RETURN_TYPES = ("raw", "probs", "log_probs")
 
 
@@ -21,7 +21,8 @@ class Readout:
     Attributes:
         task: ``"multiclass"`` (a column per class), ``"binary"`` (one column) or ``"regression"`` (one column).
         target: Class, or None for regression.
-        output: ``"logit"``, ``"probability"`` or ``"log-probability"`` of the target; regression has none of these.
+        output: ``"logit"``, ``"probability"``, ``"log-probability"`` or ``"log-odds"``, log p/(1 − p), of the target;
+            regression has none of these.
         return_type: What the model returns: ``"raw"`` scores, ``"probs"`` or ``"log_probs"``.
     """
 
@@ -49,7 +50,8 @@ class Readout:
             return cls(task, None, "logit", "raw")
         if output == "logit" and return_type != "raw":
             raise ValueError(
-                f"output='logit' cannot be had from a model that returns {return_type!r}; use output='log-probability'"
+                f"output='logit' cannot be had from a model that returns {return_type!r}; use output='log-odds' or "
+                "'log-probability'"
             )
         classes = max(columns, 2)
         if target is None:
@@ -67,11 +69,21 @@ class Readout:
             return self._binary(out[:, 0])
         if self.output == "logit":
             return out[:, self.target]
+        if self.output == "log-odds":
+            return self._log_odds(out)
         if self.return_type == "raw":
             log = functional.log_softmax(out, dim=1)[:, self.target]
         else:
             log = out[:, self.target].log() if self.return_type == "probs" else out[:, self.target]
         return log if self.output == "log-probability" else log.exp()
+
+    def _log_odds(self, out: Tensor) -> Tensor:
+        """The target against all other classes together; nothing that is added to all scores changes it."""
+        if self.return_type == "probs":
+            # A probability of 0 has no logarithm; the smallest number that has one stands for it.
+            out = out.clamp_min(torch.finfo(out.dtype).tiny).log()
+        others = torch.cat([out[:, : self.target], out[:, (self.target or 0) + 1 :]], dim=1)
+        return out[:, self.target] - torch.logsumexp(others, dim=1)
 
     def _binary(self, score: Tensor) -> Tensor:
         if self.return_type == "probs":
@@ -79,6 +91,6 @@ class Readout:
         elif self.return_type == "log_probs":
             score = torch.logit(score.exp())
         score = score if self.target == 1 else -score
-        if self.output == "logit":
+        if self.output in ("logit", "log-odds"):
             return score
         return functional.logsigmoid(score) if self.output == "log-probability" else score.sigmoid()

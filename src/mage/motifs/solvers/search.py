@@ -2,24 +2,15 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
 
 from mage._core.typing import Integers
 from mage._kernels import motif_search as kernels
 from mage.motifs.problem import MotifProblem
+from mage.motifs.solvers.protocol import Outcome
 
 _SPLIT_ROUNDS = 300
 _EASY = 2_000  # search nodes that the plain bound is given
-
-
-class Outcome(NamedTuple):
-    """What a solver found: labels ±(1 … m), an upper bound on the objective, and the search nodes it took."""
-
-    labels: Integers | None
-    bound: float
-    work: int
 
 
 def search_motifs(problem: MotifProblem, start: Integers | None, node_limit: int) -> Outcome:

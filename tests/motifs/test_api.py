@@ -9,7 +9,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from mage import Game, PlayerGraph, find_motifs, interactions
-from mage.motifs.api import default_search_nodes
+from mage.motifs.solvers import default_search_nodes
 from mage.testing import exhaustive_objective, random_graph, random_interactions, unanimity_game
 from tests.strategies import graphs
 
@@ -51,9 +51,9 @@ def check_against_exhaustive(problem, connected, solver):
     best = exhaustive_objective(index, graph, **options)
     if best is None:
         with pytest.raises(ValueError, match="include"):
-            find_motifs(index, connected=connected, solver=solver, **options)
+            find_motifs(index, connected=connected, solver=solver, noise_floor=0.0, **options)
         return
-    result = find_motifs(index, connected=connected, solver=solver, **options)
+    result = find_motifs(index, connected=connected, solver=solver, noise_floor=0.0, **options)
     assert result.objective == pytest.approx(best, abs=1e-7)
     assert result.optimal
     assert result.bound == pytest.approx(best, abs=1e-6)
@@ -91,7 +91,7 @@ def test_every_setting_on_a_house_with_a_tail(tau, num_motifs, max_nodes):
         graph = index.graph if connected else PlayerGraph.complete(10)
         best = exhaustive_objective(index, graph, **options)
         for solver in ("auto", "milp"):
-            result = find_motifs(index, connected=connected, solver=solver, **options)
+            result = find_motifs(index, connected=connected, solver=solver, noise_floor=0.0, **options)
             assert result.objective == pytest.approx(best, abs=1e-7), solver
             assert result.optimal
 
@@ -102,7 +102,7 @@ def test_limited_runs_are_feasible_and_their_bounds_hold(problem, limit, solver)
     options["include"] = ()
     assume(index.num_players > 2)
     best = exhaustive_objective(index, index.graph, **options)
-    result = find_motifs(index, solver=solver, node_limit=limit, **options)
+    result = find_motifs(index, solver=solver, node_limit=limit, noise_floor=0.0, **options)
     check_feasible(result, index.graph, (), options["exclude"])
     assert result.objective <= best + 1e-7
     assert result.bound >= best - 1e-6
@@ -155,7 +155,7 @@ def test_finds_the_carriers_of_unanimity_games():
 
 def test_order_3_sees_what_pairs_do_not():
     index = interactions(unanimity_game(8, {2, 3, 4}, nx.cycle_graph(8)), order=3, method="exact")
-    (motif,) = find_motifs(index, max_nodes=5)
+    (motif,) = find_motifs(index, num_motifs=1, max_nodes=5)
     assert motif.nodes == (2, 3, 4)
     assert motif.score == pytest.approx(1.0)
 
@@ -167,9 +167,9 @@ def test_nodes_that_add_nothing_are_left_out():
     assert [motif.nodes for motif in result] == [(0, 1)]
     apart = np.zeros((6, 6))
     apart[0, 3] = apart[3, 0] = 1.0
-    (bridge,) = find_motifs(apart, nx.path_graph(6), max_nodes=5)
+    (bridge,) = find_motifs(apart, nx.path_graph(6), 1, 5)
     assert bridge.nodes == (0, 1, 2, 3)
-    (loose,) = find_motifs(apart, nx.path_graph(6), max_nodes=5, connected=False)
+    (loose,) = find_motifs(apart, nx.path_graph(6), 1, 5, connected=False)
     assert loose.nodes == (0, 3)
 
 
@@ -195,7 +195,7 @@ def test_the_noise_floor_drops_small_entries_of_each_sign():
     graph = PlayerGraph(4)
     kept = find_motifs(matrix, graph, 4, 4, tau=0.5, noise_floor=0.1)
     assert {motif.nodes for motif in kept} == {(0,), (2,)}
-    everything = find_motifs(matrix, graph, 4, 4, tau=0.5)
+    everything = find_motifs(matrix, graph, 4, 4, tau=0.5, noise_floor=0.0)
     assert len(everything) == 4
 
 
@@ -209,9 +209,9 @@ def test_max_nodes_as_count_or_share(share, count):
 def test_plain_matrices_of_any_kind():
     matrix = np.ones((3, 3))
     path = [(0, 1), (1, 2)]
-    expected = find_motifs(matrix, path, max_nodes=2)
-    assert find_motifs(matrix.tolist(), path, max_nodes=2) == expected
-    assert find_motifs(torch.ones(3, 3, requires_grad=True), torch.tensor(path).T, max_nodes=2) == expected
+    expected = find_motifs(matrix, path, 1, 2)
+    assert find_motifs(matrix.tolist(), path, 1, 2) == expected
+    assert find_motifs(torch.ones(3, 3, requires_grad=True), torch.tensor(path).T, 1, 2) == expected
     assert expected.motifs[0].names == ("0", "1")
 
 
@@ -260,7 +260,7 @@ def test_labels_and_names():
     ],
 )
 def test_bad_requests_are_refused_first(options, message):
-    arguments = {"interactions": np.ones((4, 4)), "edges": [(0, 1), (1, 2)], **options}
+    arguments = {"interactions": np.ones((4, 4)), "edges": [(0, 1), (1, 2)], "num_motifs": 1, **options}
     with pytest.raises(ValueError, match=message):
         find_motifs(**arguments)
 

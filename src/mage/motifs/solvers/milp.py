@@ -10,7 +10,7 @@ import numpy as np
 
 from mage._core.typing import Floats, Integers, Masks
 from mage.motifs.problem import MotifProblem
-from mage.motifs.search import Outcome
+from mage.motifs.solvers.protocol import Outcome
 
 _INFINITY = highspy.kHighsInf
 _MAYBE = 1e-6  # a variable above this counts as used
@@ -301,5 +301,5 @@ def _distances(problem: MotifProblem) -> Floats:
 
 
 def solve_program(problem: MotifProblem, start: Integers | None, node_limit: int) -> Outcome:
-    """Solve by HiGHS; arguments and answer as in :func:`mage.motifs.search.search_motifs`."""
+    """Solve by HiGHS; arguments and answer as in :class:`mage.motifs.solvers.protocol.Solver`."""
     return MotifProgram(problem).solve(start, node_limit)

@@ -218,9 +218,11 @@ def test_stand_ins_are_worth_what_the_scenery_was_worth(seed, kind, masking):
     ring = len(nx.single_source_shortest_path_length(drawn, node, cutoff=3)) - game.num_players
     outer = max(sum(u not in set(np.concatenate(game.player_nodes)) for u in drawn[v[0]]) for v in game.player_nodes)
     if kind == "gat":
-        assert game._graph.num_nodes == game.num_players  # attention asks for no degrees, so there is no scenery
+        assert (
+            game.participants.graph.num_nodes == game.num_players
+        )  # attention asks for no degrees, so there is no scenery
     elif ring > 32:
-        assert game._graph.num_nodes == game.num_players + outer
+        assert game.participants.graph.num_nodes == game.num_players + outer
     players = np.concatenate(game.player_nodes)
     masks = np.random.default_rng(seed).random((6, game.num_players)) < 0.6
     masks[:, players.tolist().index(node)] = True

@@ -118,7 +118,7 @@ def test_absent_words_by_a_function():
         return " ".join(words).upper()
 
     game = TextGame(Scores(), WORDS, edges=EDGES, absent=shouted)
-    assert game.absent == "shouted"
+    assert game.masking == "shouted"
     assert game.total == 0.0
     assert game.num_queries == 1
     assert seen[0].all()
@@ -197,7 +197,7 @@ def test_it_is_the_game_of_the_graph():
     np.testing.assert_allclose(game.worth(masks), reference.worth(masks))
     assert game.graph == reference.graph
     assert game.num_queries == reference.num_queries
-    assert (game.num_hops, game.target, game.absent) == (2, reference.target, "split")
+    assert (game.num_hops, game.target, game.masking) == (2, reference.target, "split")
 
 
 class WholeGraph(nn.Module):

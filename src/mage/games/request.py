@@ -26,6 +26,7 @@ class ModelRequest:
         return_type: What the model returns: ``"raw"`` scores, ``"probs"`` or ``"log_probs"``.
         baseline: Value of the empty coalition, where it is known; otherwise it costs one query.
         batch_size: Most coalitions in one call of the model; None leaves it to the kind of model.
+        memory_cap: Bytes that a batch may take inside the model, roughly.
     """
 
     target: int | None = None
@@ -34,6 +35,7 @@ class ModelRequest:
     return_type: str = "raw"
     baseline: float | None = None
     batch_size: int | None = None
+    memory_cap: int = 1 << 29
 
     def __post_init__(self) -> None:
         allowed = (("output", OUTPUTS), ("task", TASKS), ("return_type", RETURN_TYPES))
@@ -47,6 +49,7 @@ class ModelRequest:
                 raise ValueError(f"target must be the number of a class, got {self.target!r}") from None
         if self.batch_size is not None:
             checked_whole("batch_size", self.batch_size)
+        checked_whole("memory_cap", self.memory_cap)
         if self.baseline is not None and not (_is_number(self.baseline) and np.isfinite(self.baseline)):
             raise ValueError(f"baseline must be a finite number, got {self.baseline!r}")
 
@@ -81,7 +84,6 @@ class GraphRequest(ModelRequest):
     max_players: int | None = None
     num_hops: int | None = None
     forward: Callable[[Any, Any], Any] | None = None
-    memory_cap: int = 1 << 29
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -95,7 +97,6 @@ class GraphRequest(ModelRequest):
             checked_whole("num_hops", self.num_hops, least=0)
         if self.forward is not None and not callable(self.forward):
             raise TypeError(f"forward must be a function call(model, data), got {type(self.forward).__name__}")
-        checked_whole("memory_cap", self.memory_cap)
 
     @property
     def level(self) -> str:

@@ -15,7 +15,8 @@ from torch_geometric.nn import GCNConv, GraphConv, SAGEConv, global_add_pool
 import mage
 from mage.explainers.staged import Plan, single_effects
 from mage.games import ModelGame
-from tests.explainers.test_mage import Net, NodeNet, graph
+from tests.helpers.graph_models import Net, NodeNet, graph
+from tests.helpers.precision import rounding
 
 
 class Marked(nn.Module):
@@ -274,4 +275,4 @@ def test_all_pairs_of_the_last_stage_are_exact_worths():
     nodes = [v for members in explanation.players for v in members]
     near = game.zoomed([[v] for v in nodes])
     expected = mage.interactions(near, budget=5_000)
-    np.testing.assert_allclose(explanation.interactions.values, expected.values, atol=1e-6)
+    np.testing.assert_allclose(explanation.interactions.values, expected.values, atol=rounding())

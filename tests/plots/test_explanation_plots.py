@@ -1,24 +1,13 @@
 import numpy as np
 import pytest
 import torch
-from torch import nn
 from torch_geometric.data import Data
-from torch_geometric.nn import GCNConv, global_add_pool
 
 import mage
 from mage.demo import demo_explanation
 from mage.plots import molecule_svg, plot_explanation, plot_sentence, plot_superpixels, save_figure
-from tests.explainers.test_mage import molecule
-
-
-class Net(nn.Module):
-    def __init__(self, features):
-        super().__init__()
-        torch.manual_seed(0)
-        self.conv, self.head = GCNConv(features, 8), nn.Linear(8, 2)
-
-    def forward(self, x, edge_index, batch):
-        return self.head(global_add_pool(self.conv(x, edge_index).relu(), batch))
+from tests.helpers.graph_models import molecule
+from tests.helpers.one_layer import Net
 
 
 @pytest.fixture(scope="module")

@@ -18,7 +18,7 @@ from torch_geometric.data import Data
 
 from mage._typing import Floats, Integers, Masks
 from mage.games._requests import bytes_per_copy, check_device, checked_targets, widest_layer
-from mage.games.evaluation import evaluating, networks_behind
+from mage.games.evaluation import agree, evaluating, networks_behind, resolution_of
 from mage.games.forward import Forward
 from mage.games.game import Game
 from mage.games.graph_input import GraphInput, positions_among
@@ -35,6 +35,8 @@ _MEBIBYTE = 1 << 20
 _MOST_PLAYERS = 30_000  # the bits of their adjacency take n² / 8 bytes
 _LITTLE_SCENERY = 32  # nodes that are not worth thinning
 _PROBES = 4  # coalitions on which the thinned scenery is tried
+_ROUNDINGS = 1000  # how often an output may be rounded where the same nodes come in another order
+_BATCH_ROUNDINGS = 8000  # where graphs come in batches of another size, which a model may take by other kernels
 _WIDER = 2  # hops around the computation graph on which a large graph's prediction is computed
 
 
@@ -138,7 +140,7 @@ class ModelGame(Game):
         num_players, full = self._set_scene(whole, num_hops)
         self.readout = Readout.of(full, task, target, output, return_type)
         self.prediction: Floats = full[0].double().cpu().numpy()
-        self._resolution = float(torch.finfo(full.dtype).eps) if full.is_floating_point() else 0.0
+        self._resolution = resolution_of(full, self._networks)
         self._check_batches()
         labels = np.arange(num_players)
         if groups is not None:
@@ -243,7 +245,7 @@ class ModelGame(Game):
         alone = torch.cat([self._raw(mask[None]) for mask in masks])
         try:
             together = self._raw(masks)
-            same = torch.allclose(together, alone, atol=1e-4, rtol=1e-3, equal_nan=True)
+            same = agree(together, alone, _BATCH_ROUNDINGS * self._resolution)
         except (ValueError, RuntimeError, IndexError):
             same = False
         if not same:
@@ -251,7 +253,7 @@ class ModelGame(Game):
             with evaluating(*self._networks):
                 torch.manual_seed(torch.initial_seed() + 1)
                 again = self._outputs(masks[1:])
-            random = not torch.allclose(again, alone[1:], atol=1e-4, rtol=1e-3, equal_nan=True)
+            random = not agree(again, alone[1:], _BATCH_ROUNDINGS * self._resolution)
             warnings.warn(
                 "the model answers the same question differently each time; call .eval() on its networks"
                 if random
@@ -462,7 +464,7 @@ class ModelGame(Game):
 
         expected = outputs(self._graph)
         for graph in with_stand_ins(self._graph, count):
-            if torch.allclose(outputs(graph), expected, atol=1e-5, rtol=1e-4):
+            if agree(outputs(graph), expected, _ROUNDINGS * resolution_of(expected, self._networks)):
                 self._graph = graph
                 self._nodes, self._column = self._nodes[: graph.num_nodes], self._column[: graph.num_nodes]
                 return
@@ -493,12 +495,13 @@ class ModelGame(Game):
     def _agreement(self, full: Tensor) -> Callable[[Tensor, Tensor], bool]:
         """Whether the model says the same of the targets when it sees only some nodes, some of them blanked."""
         scene, needed = self._graph, self._needed
+        tolerance = _ROUNDINGS * resolution_of(full, self._networks)
 
         def agrees(nodes: Tensor, blank: Tensor) -> bool:
             graph = scene.restricted_to(nodes).blanked(torch.isin(nodes, blank))
             self._needed = positions_among(nodes, needed)
             with evaluating(*self._networks):
                 masks = torch.ones(1, len(nodes), dtype=torch.bool, device=nodes.device)
-                return bool(torch.allclose(self._outputs(masks, graph), full, atol=1e-5, rtol=1e-4))
+                return agree(self._outputs(masks, graph), full, tolerance)
 
         return agrees

@@ -3,7 +3,7 @@ import pytest
 
 from mage.datasets import DamagedFileError
 from mage.datasets.text import sentence_columns, sst2_sentences, twitter_sentences
-from tests.data import data_path
+from tests.helpers.data import data_path
 
 
 @pytest.fixture
@@ -54,7 +54,7 @@ def test_trees_of_words(sst2_files, tmp_path, monkeypatch):
     assert columns.nodes["x"].shape[1] == 384
     assert columns.texts["names"][3] == ("superb",)
     assert (columns.nodes["node_motif"] == -1).all()
-    monkeypatch.setattr("mage.datasets._sentences.sentence_graphs", None)
+    monkeypatch.setattr("mage.text.parsing.sentence_graphs", None)
     again = sentence_columns("test", sentences)
     assert (again.nodes["x"] == columns.nodes["x"]).all()
 

@@ -18,8 +18,8 @@ from mage.games import Game, ModelGame
 from mage.models import GAT, GCN, GIN
 from mage.testing import random_game, unanimity_game
 from tests.helpers.precision import rounding
+from tests.helpers.strategies import games, graphs
 from tests.helpers.tree_search import EdgeNet, Spy, graph, network
-from tests.strategies import games, graphs
 
 
 def subsets(n):

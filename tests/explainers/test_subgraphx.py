@@ -16,8 +16,8 @@ from mage.explainers.subgraphx import SubgraphX
 from mage.games import Game
 from mage.models import GAT, GCN, GIN
 from mage.testing import random_game, unanimity_game
+from tests.helpers.strategies import games
 from tests.helpers.tree_search import EdgeNet, Spy, connected_graph, graph, network, reward
-from tests.strategies import games
 
 PATH_5 = [(0, 1), (1, 2), (2, 3), (3, 4)]
 PATH_7 = [(i, i + 1) for i in range(6)]

@@ -22,8 +22,8 @@ from torch_geometric.utils import subgraph
 
 import mage
 from mage import ValueFunctionError
+from mage._torch.masking import Union, split
 from mage.games import ModelGame
-from mage.games.masking import Union, split
 from mage.testing import check_game
 from tests.helpers.model_game import EDGE_FEATURES, FEATURES, NODES, LinkModel, NodeModel, Plain, gin, make_data
 from tests.helpers.precision import rounding

@@ -5,7 +5,7 @@ from torch import nn
 from torch_geometric.data import Data
 from torch_geometric.nn import GATConv, GCNConv, MessagePassing, PNAConv
 
-from mage.explainers.mage import fingerprint
+from mage.explainers.pipeline import fingerprint
 
 
 class Apply:

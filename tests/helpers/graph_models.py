@@ -4,7 +4,7 @@ import networkx as nx
 import torch
 from torch import nn
 from torch_geometric.data import Data
-from torch_geometric.nn import GCNConv, global_mean_pool
+from torch_geometric.nn import GCNConv, global_add_pool, global_mean_pool
 
 
 class Net(nn.Module):
@@ -15,6 +15,18 @@ class Net(nn.Module):
 
     def forward(self, x, edge_index, batch):
         return self.head(self.pool(self.second(self.first(x, edge_index).relu(), edge_index).relu(), batch))
+
+
+class OneLayerNet(nn.Module):
+    """The same weights wherever it is made."""
+
+    def __init__(self, features):
+        super().__init__()
+        torch.manual_seed(0)
+        self.conv, self.head = GCNConv(features, 8), nn.Linear(8, 2)
+
+    def forward(self, x, edge_index, batch):
+        return self.head(global_add_pool(self.conv(x, edge_index).relu(), batch))
 
 
 class NodeNet(nn.Module):

@@ -69,7 +69,7 @@ def test_a_pair_alone_has_its_own_error(method):
 
 
 def test_sampled_populations_count_what_they_never_met(monkeypatch):
-    from mage.indices.surrogate import population, rounds
+    from mage.indices.estimators.surrogate import population, rounds
 
     monkeypatch.setattr(population, "_SAMPLED", 3000)
     monkeypatch.setattr(rounds, "population", lambda graph, order, seed: population.population(graph, order, seed, 10))

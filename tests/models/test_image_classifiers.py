@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 import torch
 
+from mage.image.preparation import IMAGENET_DEVIATION, IMAGENET_MEAN, Preparation, read_image
 from mage.models.digit_transformer import DigitTransformer, load_digit_transformer
 from mage.models.image_classifiers import load_image_classifier
-from mage.models.image_preparation import IMAGENET_DEVIATION, IMAGENET_MEAN, Preparation, read_image
 from mage.models.onnx_network import OnnxNetwork
-from tests.data import data_path
+from tests.helpers.data import data_path
 from tests.helpers.precision import rounding
 
 pillow = pytest.importorskip("PIL.Image")

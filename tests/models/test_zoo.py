@@ -6,7 +6,7 @@ import pytest
 from mage.datasets import card, load
 from mage.models import accuracy, architecture, pretrained, pretrained_checkpoint, pretrained_names
 from mage.models.zoo import zoo_folder
-from tests.data import data_path
+from tests.helpers.data import data_path
 
 FOLDERS = {"ba_2motifs": "ba_2motifs", "mutagenic": "mutagenicity", "benzene": "benzene"}
 GENERATED = ("ba_house_grid", "ba_house_and_grid", "ba_house_or_grid", "spmotif")

@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 
 import mage
-from mage.demo import demo_explanation
+from mage.cli.demo import demo_explanation
 from mage.report import explanation_page, solutions
-from tests.report.examples import image, made_up, sentence
+from tests.helpers.explanations import image, made_up, sentence
 
 HOSTILE = "<script>alert(1)</script>"
 

@@ -166,6 +166,7 @@ def test_arrays_are_hashed_as_before():
     assert graph_fingerprint(Data(x=torch.ones(2))) != graph_fingerprint(Data(x=torch.zeros(2)))
 
 
+@pytest.mark.long
 def test_the_same_in_every_process():
     command = "from tests.helpers.fingerprints import everything; print(everything())"
     for seed in ("1", "2"):

@@ -131,6 +131,7 @@ def parts_of(store):
     return list((store / "parts").glob("*.parquet")) if store.is_dir() else []
 
 
+@pytest.mark.long
 def test_sigkill_in_the_middle_loses_nothing(tmp_path, source, undisturbed):
     folder, log = tmp_path / "store", tmp_path / "log"
     assert start(folder, log, killed_after=3).wait() == -signal.SIGKILL

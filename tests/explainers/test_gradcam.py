@@ -128,6 +128,7 @@ def scores():
 """
 
 
+@pytest.mark.long
 def test_the_same_in_another_process():
     here = {}
     exec(_ELSEWHERE, here)  # noqa: S102

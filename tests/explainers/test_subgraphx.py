@@ -213,6 +213,7 @@ def test_same_seed_same_answer_also_after_pickling():
     assert FAST.explain(network(GIN), graph(), max_nodes=4, seed=8).extra != again.extra
 
 
+@pytest.mark.long
 def test_another_process_finds_the_same():
     code = (
         "from mage.explainers.subgraphx import SubgraphX; from mage.explainers.same import SAME; "

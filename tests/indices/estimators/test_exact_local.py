@@ -317,6 +317,7 @@ def test_budgets_are_held():
     assert mage.interactions(game, method="exact-local", budget=needed + 129).num_queries <= needed
 
 
+@pytest.mark.long
 def test_molecules_that_have_too_many_coalitions():
     """The authors' network hears four hops: a graph for which coalitions of that radius would be 10⁵ queries."""
     folder = data_path("authors_checkpoints")

@@ -128,7 +128,7 @@ def test_a_large_enough_budget_gives_the_exact_index(index):
     assert (found.std_error == 0).all()
 
 
-@pytest.mark.parametrize(("order", "number"), [(1, 60), (2, 200), (3, 60)])
+@pytest.mark.parametrize(("order", "number"), [(1, 60), pytest.param(2, 200, marks=pytest.mark.long), (3, 60)])
 def test_intervals_cover_and_there_is_no_bias(order, number):
     """Seeded runs on a game that is learnt in part; the mean error must vanish and the errors be as claimed."""
     graph = mage.PlayerGraph(10, list(nx.barabasi_albert_graph(10, 2, seed=5).edges))
@@ -196,6 +196,7 @@ def test_unlisted_populations_work_end_to_end(monkeypatch):
     assert 0.75 < np.sqrt(np.mean(np.square(z))) < 1.25
 
 
+@pytest.mark.long
 def test_the_same_seed_gives_the_same_bytes_in_another_process():
     program = """
 import numpy as np, networkx as nx, mage

@@ -12,12 +12,12 @@ import torch
 from torch import Tensor
 from torch_geometric.data import Data
 
-from mage._torch.evaluation import evaluating, networks_behind
+from mage._torch.evaluation import agree, evaluating, networks_behind, resolution_of
 from mage._torch.forward import Forward
 from mage._torch.graph_input import GraphInput
 from mage._torch.masking import MASKINGS, masking_named
 
-_SAME_ATOL, _SAME_RTOL = 1e-4, 1e-3  # outputs of one graph alone and in a batch
+_BATCH_ROUNDINGS = 8000  # how often an output may be rounded where a batch of another size takes other kernels
 
 
 class MaskedModel:
@@ -125,7 +125,7 @@ class MaskedModel:
         masks[1, graph.half_of(free)] = False
         alone = torch.cat([self.raw(graph, mask[None], targets) for mask in masks])
         try:
-            same = _alike(self.raw(graph, masks, targets), alone)
+            same = self._alike(self.raw(graph, masks, targets), alone)
         except (ValueError, RuntimeError, IndexError):
             same = False
         if same:
@@ -137,10 +137,17 @@ class MaskedModel:
         warnings.warn(
             "the model's output for a graph depends on the rest of the batch (a normalisation without batch=?), so "
             "coalitions are evaluated one by one, which is slow"
-            if _alike(again, alone[1:])
+            if self._alike(again, alone[1:])
             else "the model answers the same question differently each time; call .eval() on its networks",
             stacklevel=5,
         )
+
+    def resolution(self, outputs: Tensor) -> float:
+        """The rounding unit of outputs: that of the coarsest numbers among them and the weights."""
+        return resolution_of(outputs, self.networks)
+
+    def _alike(self, outputs: Tensor, expected: Tensor) -> bool:
+        return agree(outputs, expected, _BATCH_ROUNDINGS * self.resolution(expected))
 
     def absent_output(self, graph: GraphInput, targets: Tensor) -> Tensor:
         """The row [1, C] where there is nothing to look at: the empty graph, or a graph without its target."""
@@ -159,10 +166,6 @@ class MaskedModel:
         masks[:, targets if len(targets) else 0] = True
         everyone = torch.arange(graph.num_nodes, device=graph.device)
         return self.outputs(graph.blanked(everyone, edges=False), masks, targets)
-
-
-def _alike(one: Tensor, other: Tensor) -> bool:
-    return bool(torch.allclose(one, other, atol=_SAME_ATOL, rtol=_SAME_RTOL, equal_nan=True))
 
 
 def bytes_per_copy(model: Any, graph: GraphInput) -> int:

@@ -10,6 +10,7 @@ import torch
 from torch import Tensor
 
 from mage._torch.boundary_nodes import with_stand_ins
+from mage._torch.evaluation import agree
 from mage._torch.graph_input import GraphInput, positions_among
 from mage._torch.masked_model import MaskedModel, bytes_per_copy
 from mage._torch.receptive_field import LooksFurtherError, computation_nodes, counting_hops, nodes_within
@@ -17,6 +18,7 @@ from mage.games.participants import Participants
 
 _SMALL_BOUNDARY = 32  # nodes that are not worth thinning
 _PROBES = 4  # coalitions on which a thinned boundary is tried
+_ROUNDINGS = 1000  # how often an output may be rounded where the same nodes come in another order
 _WIDER = 2  # hops around the computation graph on which a large graph's prediction is computed
 
 
@@ -106,11 +108,12 @@ def _nearby(runner: MaskedModel, whole: GraphInput, targets: Tensor, num_hops: i
 
 def _agreement(runner: MaskedModel, participants: Participants, full: Tensor) -> Callable[[Tensor, Tensor], bool]:
     """Whether the model says the same of the targets when it sees only some nodes, some of them blanked."""
+    tolerance = _ROUNDINGS * runner.resolution(full)
 
     def agrees(nodes: Tensor, blank: Tensor) -> bool:
         graph = participants.graph.restricted_to(nodes).blanked(torch.isin(nodes, blank))
         output = runner.raw(graph, _all(graph), positions_among(nodes, participants.target_rows))
-        return bool(torch.allclose(output, full, atol=1e-5, rtol=1e-4))
+        return agree(output, full, tolerance)
 
     return agrees
 
@@ -130,6 +133,6 @@ def _thinned(runner: MaskedModel, participants: Participants) -> Participants:
 
     expected = outputs(graph)
     for thinner in with_stand_ins(graph, count):
-        if torch.allclose(outputs(thinner), expected, atol=1e-5, rtol=1e-4):
+        if agree(outputs(thinner), expected, _ROUNDINGS * runner.resolution(expected)):
             return participants.with_boundary(thinner)
     return participants

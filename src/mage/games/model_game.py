@@ -75,7 +75,7 @@ class ModelGame(Game):
         self.seen_nodes, self.seen_hops = seen.seen_nodes, seen.seen_hops
         self.readout = Readout.of(seen.output, request.task, request.target, request.output, request.return_type)
         self.prediction: Floats = seen.output[0].double().cpu().numpy()
-        self._resolution = float(torch.finfo(seen.output.dtype).eps) if seen.output.is_floating_point() else 0.0
+        self._resolution = self.runner.resolution(seen.output)
         self._absent = request.baseline
         participants = seen.participants
         free = participants.column < participants.num_players

@@ -22,7 +22,7 @@ from mage.graph import packing
 if TYPE_CHECKING:
     from torch_geometric.data import Data
 
-_TOLERANCE = 1e-4
+_ROUNDINGS = 800  # how often an output may be rounded
 
 
 def one_graph_per_node(data: Data) -> int:
@@ -121,8 +121,8 @@ class NodeShares:
             return None  # the model does not take such batches
         shares, total = present - absent, float(game.worth(everyone)[0])
         for scale in (1.0 / len(shares), 1.0):
-            size = max(abs(total), scale * float(np.abs(shares).max()), 1e-12)
-            if abs(scale * float(shares.sum()) - total) <= _TOLERANCE * size:
+            size = scale * float(np.abs(present).sum() + np.abs(absent).sum())
+            if abs(scale * float(shares.sum()) - total) <= _ROUNDINGS * game.resolution * max(abs(total), size):
                 return cls(outputs, unfolded, wiring, absent, scale)
         return None
 

@@ -13,24 +13,7 @@ from mage.indices.estimators.surrogate.design import draw, essential, inclusion
 from mage.indices.estimators.surrogate.population import population
 from mage.indices.estimators.surrogate.regressors import make
 from mage.testing import random_game, random_graph
-
-
-def smooth_game(graph, seed, noise=0.0):
-    """A game that a regressor can learn most of: pairs, a squashed sum, and a little that nobody can learn."""
-    generator = np.random.default_rng(seed)
-    n = graph.num_players
-    pairs = np.triu(generator.normal(size=(n, n)) * graph.adjacency, 1)
-    single, unlearnable = generator.normal(size=n), generator.normal(size=1009)
-
-    def worth(masks):
-        x = masks.astype(float)
-        codes = (masks @ (2 ** (np.arange(n) % 40)).astype(np.int64)) % 1009
-        return (
-            np.tanh(x @ single / 2) + ((x @ pairs) * x).sum(axis=1) / 4 + noise * unlearnable[codes] * masks.any(axis=1)
-        )
-
-    return mage.Game(worth, n, graph)
-
+from tests.helpers.games import smooth_game
 
 # -- the population ------------------------------------------------------------------------------------------------
 
@@ -145,7 +128,7 @@ def test_a_large_enough_budget_gives_the_exact_index(index):
     assert (found.std_error == 0).all()
 
 
-@pytest.mark.parametrize(("order", "number"), [(1, 60), (2, 200), (3, 60)])
+@pytest.mark.parametrize(("order", "number"), [(1, 60), pytest.param(2, 200, marks=pytest.mark.long), (3, 60)])
 def test_intervals_cover_and_there_is_no_bias(order, number):
     """Seeded runs on a game that is learnt in part; the mean error must vanish and the errors be as claimed."""
     graph = mage.PlayerGraph(10, list(nx.barabasi_albert_graph(10, 2, seed=5).edges))
@@ -213,6 +196,7 @@ def test_unlisted_populations_work_end_to_end(monkeypatch):
     assert 0.75 < np.sqrt(np.mean(np.square(z))) < 1.25
 
 
+@pytest.mark.long
 def test_the_same_seed_gives_the_same_bytes_in_another_process():
     program = """
 import numpy as np, networkx as nx, mage

@@ -20,7 +20,7 @@ import networkx as nx
 import numpy as np
 
 from mage import Game, PlayerGraph, interactions
-from mage.indices._closed_form import Accumulator, top_order_coefficients
+from mage.indices.closed_form import Accumulator, top_order_coefficients
 from mage.plots import save_figure
 
 sys.path.insert(0, str(Path(__file__).parent))

@@ -40,7 +40,7 @@ class Picture:
 
 def demo() -> Explanation:
     """The bundled model on the bundled graph."""
-    from mage.demo import demo_explanation
+    from mage.cli.demo import demo_explanation
 
     return demo_explanation(1)
 

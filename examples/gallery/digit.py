@@ -15,8 +15,8 @@ from drawings import LEGEND, digit_drawing
 from methods import METHODS, Skipped, compared, load, says, written
 
 from mage.datasets._sources import locate
-from mage.datasets._superpixels import segments
 from mage.datasets.mnist import SOURCE, images
+from mage.image.superpixels import segments
 from mage.models import predictions, pretrained
 
 TITLE = "MNIST75SP: what makes an eight"

@@ -21,7 +21,7 @@ import sentences
 import spmotif
 from methods import METHODS, Skipped
 
-from mage.report._shell import asset, document
+from mage.report.shell import asset, document
 
 FIGURES: dict[str, Callable[[Path, Sequence[str] | None], Path]] = {
     "mutagenic": molecules.make_mutagenic,

@@ -15,7 +15,7 @@ from canvas import figure
 from drawings import LEGEND, molecule_drawing, molecule_height
 from methods import Skipped, compared, load, says, written
 
-from mage._optional import require
+from mage._core.optional import require
 from mage.models import pretrained
 
 WIDTH, MOST_HEIGHT = 300.0, 250.0

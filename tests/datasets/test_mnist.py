@@ -47,9 +47,9 @@ def test_files_of_another_form_are_refused(tmp_path, content):
 
 def test_graphs_are_made_once_and_kept(small_files, monkeypatch):
     first = superpixels(small_files)
-    from mage.datasets import _superpixels
+    from mage.image import superpixels as superpixels_module
 
-    monkeypatch.setattr(_superpixels, "superpixel_graphs", None)
+    monkeypatch.setattr(superpixels_module, "superpixel_graphs", None)
     again = superpixels(small_files)
     assert (first.nodes["x"] == again.nodes["x"]).all()
     assert (first.edge_index == again.edge_index).all()

@@ -54,7 +54,7 @@ def test_trees_of_words(sst2_files, tmp_path, monkeypatch):
     assert columns.nodes["x"].shape[1] == 384
     assert columns.texts["names"][3] == ("superb",)
     assert (columns.nodes["node_motif"] == -1).all()
-    monkeypatch.setattr("mage.datasets._sentences.sentence_graphs", None)
+    monkeypatch.setattr("mage.text.parsing.sentence_graphs", None)
     again = sentence_columns("test", sentences)
     assert (again.nodes["x"] == columns.nodes["x"]).all()
 

@@ -10,11 +10,11 @@ from mage.experiments import SerialEngine, export, paper_figures
 from mage.experiments import group_attribution as study
 from mage.experiments.group_attribution_table import METRICS, paired_tables, study_cells, study_tables
 from mage.games import ImageGame
+from mage.image.preparation import Preparation
 from mage.indices import interactions
 from mage.metrics import infidelity
 from mage.metrics.group_attribution import group_attributions, random_groups
 from mage.models.image_classifiers import ImageClassifier
-from mage.models.image_preparation import Preparation
 from tests.data import data_path
 
 SETTINGS = study.Settings(permutations=4, groups=12, patches=(3, 3))

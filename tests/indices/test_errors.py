@@ -7,7 +7,7 @@ import pytest
 import mage
 from mage.indices import errors
 from mage.indices.errors import error_of_sum, noise, num_parts
-from tests.indices.test_surrogate import smooth_game
+from tests.indices.estimators.test_surrogate import smooth_game
 
 GRAPH = mage.PlayerGraph(11, list(nx.barabasi_albert_graph(11, 2, seed=1).edges))
 SETTINGS = {
@@ -69,7 +69,7 @@ def test_a_pair_alone_has_its_own_error(method):
 
 
 def test_sampled_populations_count_what_they_never_met(monkeypatch):
-    from mage.indices.surrogate import population, rounds
+    from mage.indices.estimators.surrogate import population, rounds
 
     monkeypatch.setattr(population, "_SAMPLED", 3000)
     monkeypatch.setattr(rounds, "population", lambda graph, order, seed: population.population(graph, order, seed, 10))

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 import torch
 
+from mage.image.preparation import IMAGENET_DEVIATION, IMAGENET_MEAN, Preparation, read_image
 from mage.models.digit_transformer import DigitTransformer, load_digit_transformer
 from mage.models.image_classifiers import load_image_classifier
-from mage.models.image_preparation import IMAGENET_DEVIATION, IMAGENET_MEAN, Preparation, read_image
 from mage.models.onnx_network import OnnxNetwork
 from tests.data import data_path
 

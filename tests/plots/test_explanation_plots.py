@@ -6,9 +6,9 @@ from torch_geometric.data import Data
 from torch_geometric.nn import GCNConv, global_add_pool
 
 import mage
-from mage.demo import demo_explanation
+from mage.cli.demo import demo_explanation
 from mage.plots import molecule_svg, plot_explanation, plot_sentence, plot_superpixels, save_figure
-from tests.explainers.test_mage import molecule
+from tests.explainers.test_pipeline import molecule
 
 
 class Net(nn.Module):

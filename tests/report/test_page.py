@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 
 import mage
-from mage.demo import demo_explanation
+from mage.cli.demo import demo_explanation
 from mage.report import explanation_page
-from mage.report._shell import asset, document, json_block
+from mage.report.shell import asset, document, json_block
 from tests.report.examples import image, made_up, sentence
 
 FRONTEND = Path(__file__).parents[2] / "frontend"

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import mage
-from mage.demo import demo_explanation
+from mage.cli.demo import demo_explanation
 from mage.report import explanation_page, solutions
 from tests.report.examples import image, made_up, sentence
 

@@ -14,7 +14,7 @@ import mage
 from mage.report import attach_image
 from mage.report.drawing import drawing
 from mage.report.pictures import decode_runs, encode_runs, png_uri
-from tests.explainers.test_mage import molecule
+from tests.explainers.test_pipeline import molecule
 from tests.plots.test_explanation_plots import Net
 from tests.report.examples import made_up
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import mage
-from mage.demo import demo_explanation
+from mage.cli.demo import demo_explanation
 from mage.explainers import get
 from mage.graph import PlayerGraph
 from mage.models import demo_graph, load_demo_model

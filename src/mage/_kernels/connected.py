@@ -2,8 +2,8 @@
 
 import numpy as np
 
+from mage._core.typing import Bits, Integers
 from mage._kernels.jit import kernel, lowest_bit
-from mage._typing import Bits, Integers
 
 ONE = np.uint64(1)
 ZERO = np.uint64(0)

@@ -2,8 +2,8 @@
 
 import numpy as np
 
+from mage._core.typing import Bits, Floats, Integers
 from mage._kernels.jit import kernel
-from mage._typing import Bits, Floats, Integers
 
 _ZERO = np.uint64(0)
 

@@ -2,8 +2,8 @@
 
 import numpy as np
 
+from mage._core.typing import AnyArray, Bits
 from mage._kernels.jit import kernel, lowest_bit, popcount
-from mage._typing import AnyArray, Bits
 
 EXTRA_COLUMNS = 8
 _ZERO = np.uint64(0)

@@ -2,8 +2,8 @@
 
 import numpy as np
 
+from mage._core.typing import AnyArray, Floats, Integers
 from mage._kernels.jit import kernel
-from mage._typing import AnyArray, Floats, Integers
 
 
 @kernel

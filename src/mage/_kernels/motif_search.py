@@ -7,8 +7,8 @@ closed to its later branches, so every family is met once.
 
 import numpy as np
 
+from mage._core.typing import AnyArray, Floats, Integers
 from mage._kernels.jit import kernel
-from mage._typing import AnyArray, Floats, Integers
 
 # What an undecided vertex may still do: join the motif under way, or a later positive or negative one.
 NOW, LATER_POSITIVE, LATER_NEGATIVE = 0, 1, 2

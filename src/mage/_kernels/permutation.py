@@ -2,9 +2,9 @@
 
 import numpy as np
 
+from mage._core.typing import Bits, Floats, Integers
 from mage._kernels.jit import kernel, lowest_bit
 from mage._kernels.subsets import advance, rank
-from mage._typing import Bits, Floats, Integers
 
 _ZERO = np.uint64(0)
 _ONE = np.uint64(1)

@@ -2,8 +2,8 @@
 
 import numpy as np
 
+from mage._core.typing import Bits, Integers
 from mage._kernels.jit import kernel
-from mage._typing import Bits, Integers
 
 _GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 _MIX_1 = np.uint64(0xBF58476D1CE4E5B9)

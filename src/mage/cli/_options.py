@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from mage._optional import require
+from mage._core.optional import require
 
 
 def checked_max_nodes(max_nodes: float) -> int | float:

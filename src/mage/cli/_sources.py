@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from mage._checks import checked_whole
-from mage._optional import require
+from mage._core.checks import checked_whole
+from mage._core.optional import require
 
 
 def model_and_graph(

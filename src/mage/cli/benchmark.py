@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.console import Console
 
-from mage._optional import require
+from mage._core.optional import require
 from mage.cli._app import app, failing_politely
 from mage.cli._options import check_files, checked_seeds
 
@@ -107,7 +107,7 @@ def benchmark(
         for line in sorted({f"{subject.dataset}: {subject.origin}" for subject in plan.subjects}):
             console.print(line, soft_wrap=True, markup=False, highlight=False)
         if export is not None:
-            from mage._files import atomic_path
+            from mage._core.files import atomic_path
 
             with atomic_path(export) as unfinished:
                 unfinished.write_text(experiments.export(made, forms[export.suffix], chosen.title))

@@ -11,7 +11,7 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-from mage._optional import require
+from mage._core.optional import require
 from mage.cli._app import app, failing_politely
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import typer
 from rich.console import Console
 
-from mage._checks import checked_whole
+from mage._core.checks import checked_whole
 from mage.cli._app import app, failing_politely
 from mage.cli._options import check_files, checked_max_nodes
 
@@ -20,7 +20,7 @@ def demo(
     seed: Annotated[int, typer.Option(help="Which demo graph.")] = 0,
 ) -> None:
     """Explain a bundled graph network on a graph with a grid and an injected five-cycle."""
-    from mage import demo as module
+    from mage.cli import demo as module
 
     with failing_politely():
         checked_whole("--seed", seed, least=0)

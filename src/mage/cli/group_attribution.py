@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from rich.console import Console
 from rich.table import Table
 
-from mage._optional import require
+from mage._core.optional import require
 
 if TYPE_CHECKING:
     from mage.experiments.group_attribution import Settings, StudyStore, Subject
@@ -72,7 +72,7 @@ def run_group_attribution(
         highlight=False,
     )
     if export is not None:
-        from mage._files import atomic_path
+        from mage._core.files import atomic_path
 
         with atomic_path(export) as unfinished:
             unfinished.write_text(experiments.export(made, _FORMS[export.suffix], study.TITLE))

@@ -11,7 +11,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from mage._optional import require
+from mage._core.optional import require
 from mage.cli._app import app, failing_politely
 from mage.cli._options import check_files, checked_max_nodes
 

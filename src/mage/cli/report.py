@@ -19,7 +19,7 @@ def report(
 ) -> None:
     """Make one page of a run that opens offline: what recurs in motifs, all graphs, benchmark tables."""
     with failing_politely():
-        from mage._files import atomic_path
+        from mage._core.files import atomic_path
         from mage.report.run_page import run_page
 
         check_files(output=output)

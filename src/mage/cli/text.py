@@ -13,7 +13,7 @@ from rich.text import Text
 
 from mage.cli._app import app, failing_politely
 from mage.cli._options import check_files, checked_max_nodes
-from mage.games._sentence import gaps_between
+from mage.text.sentence import gaps_between
 
 if TYPE_CHECKING:
     from mage.explanation import Explanation

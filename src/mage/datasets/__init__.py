@@ -1,6 +1,6 @@
 """Datasets with ground-truth motifs: the ten of the paper and three more."""
 
-from mage._optional import require
+from mage._core.optional import require
 
 # Before the modules below import them without a word about what to install.
 require("torch", "pyg")

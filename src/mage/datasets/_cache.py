@@ -11,9 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from mage._archive import DAMAGE
-from mage._files import atomic_path
-from mage._typing import AnyArray
+from mage._core.archive import DAMAGE
+from mage._core.files import atomic_path
+from mage._core.typing import AnyArray
 from mage.datasets._sources import cache_folder
 
 _LOGGER = logging.getLogger(__name__)

@@ -18,8 +18,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
-from mage._files import atomic_path
-from mage._progress import progress_bar
+from mage._core.files import atomic_path
+from mage._core.progress import progress_bar
 from mage.datasets._unpickle import DamagedFileError
 
 _ATTEMPTS = 3

@@ -8,7 +8,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from mage._optional import require
+from mage._core.optional import require
 from mage.datasets._cache import cached
 from mage.datasets._sources import Source, SourceFile, read_bytes
 from mage.datasets._truth import motif_numbers
@@ -57,7 +57,7 @@ def superpixels(files: dict[str, Path], workers: int = 1, limit: int | None = No
     pictures, labels = pictures[:limit], labels[:limit]
 
     def make() -> dict[str, NDArray[np.generic]]:
-        from mage.datasets._superpixels import superpixel_graphs
+        from mage.image.superpixels import superpixel_graphs
 
         graphs = superpixel_graphs(pictures, workers)
         return {

@@ -12,7 +12,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from mage.datasets._ragged import pointers
+from mage._core.ragged import pointers
 from mage.datasets._sources import Source, SourceFile, read_bytes, read_text
 from mage.datasets._truth import motif_numbers
 from mage.datasets._unpickle import DamagedFileError, read_object_array

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from mage._optional import require
+from mage._core.optional import require
 from mage.datasets._shapes import CRANE, FIVE_CYCLE, HOUSE, Edges, Sketch, columns_of
 from mage.datasets.dataset import Columns
 

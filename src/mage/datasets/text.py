@@ -9,7 +9,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from mage._optional import require
+from mage._core.optional import require
 from mage.datasets._cache import cached
 from mage.datasets._sources import Source, SourceFile, read_text
 from mage.datasets._unpickle import DamagedFileError
@@ -99,7 +99,7 @@ def sentence_columns(
     texts, labels = texts[:limit], labels[:limit]
 
     def make() -> dict[str, NDArray[np.generic]]:
-        from mage.datasets._sentences import sentence_graphs
+        from mage.text.parsing import sentence_graphs
 
         made = sentence_graphs(texts, encoder, workers).graphs
         return {

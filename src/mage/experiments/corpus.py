@@ -8,10 +8,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from mage._files import atomic_path
-from mage._progress import progress_bar
+from mage._core.files import atomic_path
+from mage._core.progress import progress_bar
 from mage.experiments.engines import Engine, LocalEngine, Payload
-from mage.explainers.mage import explain, fingerprint
+from mage.explainers.pipeline import explain, fingerprint
 
 
 @dataclass

@@ -13,10 +13,10 @@ from typing import Any
 import numpy as np
 import torch
 
-from mage._checks import checked_whole
-from mage._files import atomic_path
-from mage._fingerprint import update
-from mage._progress import progress_bar
+from mage._core.checks import checked_whole
+from mage._core.files import atomic_path
+from mage._core.fingerprint import update
+from mage._core.progress import progress_bar
 from mage.experiments.engines import Engine, EngineError, LocalEngine, Payload
 from mage.experiments.store import Record, Store, key_of
 from mage.games import Game

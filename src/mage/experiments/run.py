@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from mage._progress import progress_bar
+from mage._core.progress import progress_bar
 from mage.experiments.engines import Engine, EngineError, LocalEngine, Payload
 from mage.experiments.sources import Source
 from mage.experiments.spec import Column, Experiment, Method

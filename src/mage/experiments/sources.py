@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from mage._fingerprint import model_fingerprint, update
+from mage._core.fingerprint import model_fingerprint, update
 from mage.experiments.work import Subject
 
 if TYPE_CHECKING:

@@ -10,8 +10,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from mage._files import atomic_path
-from mage._optional import require
+from mage._core.files import atomic_path
+from mage._core.optional import require
 
 SCHEMA_VERSION = 1
 """Part of every key; raised when records change their meaning."""

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from mage._fingerprint import graph_fingerprint
+from mage._core.fingerprint import graph_fingerprint
 from mage._version import __version__
 from mage.experiments.spec import Method
 from mage.experiments.store import Record, key_of

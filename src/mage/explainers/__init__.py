@@ -3,7 +3,7 @@
 from typing import Any
 
 from mage.explainers.image import explain_image
-from mage.explainers.mage import explain, explain_many
+from mage.explainers.pipeline import explain, explain_many
 from mage.explainers.protocol import Explainer, UnsupportedError
 from mage.explainers.registry import CLASSES, explainer_class, get, names, register
 from mage.explainers.text import explain_text

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from mage._typing import Floats
+from mage._core.typing import Floats
 from mage.explanation import Explanation
 from mage.graph import PlayerGraph
 from mage.indices import Interactions

@@ -8,7 +8,7 @@ from math import factorial
 
 import numpy as np
 
-from mage._typing import Floats, Integers, Masks
+from mage._core.typing import Floats, Integers, Masks
 from mage.games import Game
 from mage.graph import PlayerGraph
 

@@ -12,14 +12,14 @@ from torch import Tensor, nn
 from torch.overrides import TorchFunctionMode
 from torch_geometric.nn import MessagePassing
 
-from mage._typing import Floats
+from mage._core.typing import Floats
+from mage._torch.evaluation import evaluating
+from mage._torch.forward import Forward
+from mage._torch.graph_input import GraphInput
+from mage._torch.masking import MASKINGS
 from mage.explainers._results import budget_of, explanation_of, nodes_of_best_edges
 from mage.explainers.protocol import UnsupportedError
 from mage.games import ModelGame
-from mage.games.evaluation import evaluating
-from mage.games.forward import Forward
-from mage.games.graph_input import GraphInput
-from mage.games.masking import MASKINGS
 
 if TYPE_CHECKING:
     from torch_geometric.data import Data

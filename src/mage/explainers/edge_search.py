@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from mage._typing import Floats, Integers
+from mage._core.typing import Floats, Integers
 from mage.explainers._results import budget_of
 from mage.explainers.protocol import Explainer, UnsupportedError
 from mage.indices import Interactions

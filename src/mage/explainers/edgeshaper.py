@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import torch
 
-from mage._checks import checked_whole
-from mage._typing import Floats, Integers, Masks
+from mage._core.checks import checked_whole
+from mage._core.typing import Floats, Integers, Masks
+from mage._torch.evaluation import evaluating
+from mage._torch.masking import _with_all_nodes
 from mage.explainers._results import budget_of, explanation_of, nodes_of_best_edges
 from mage.explainers.protocol import Explainer, UnsupportedError
-from mage.games.evaluation import evaluating
 from mage.games.game import Game
-from mage.games.masking import _with_all_nodes
 from mage.games.model_game import ModelGame
 
 if TYPE_CHECKING:

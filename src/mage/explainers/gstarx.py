@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from mage._checks import checked_whole
-from mage._typing import Floats, Masks
+from mage._core.checks import checked_whole
+from mage._core.typing import Floats, Masks
 from mage.explainers._results import best_nodes, budget_of, explanation_of
 from mage.explainers.protocol import Explainer, UnsupportedError
 from mage.games import Game, ModelGame
@@ -71,8 +71,8 @@ class GStarX(Explainer):
         """Measure the mean predicted probability of each class on the training graphs."""
         import torch
 
-        from mage.games.evaluation import evaluating
-        from mage.games.forward import Forward
+        from mage._torch.evaluation import evaluating
+        from mage._torch.forward import Forward
 
         total, count = torch.zeros(()), 0
         with evaluating(model):

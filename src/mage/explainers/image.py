@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from mage._optional import require
-from mage._typing import AnyArray
+from mage._core.optional import require
+from mage._core.typing import AnyArray
 from mage.explanation import Explanation
 from mage.graph import PlayerGraph
 from mage.indices import interactions

@@ -12,14 +12,14 @@ import torch
 from torch import Tensor
 from torch_geometric.nn import MessagePassing
 
-from mage._checks import checked_whole
-from mage._typing import Floats, Integers
+from mage._core.checks import checked_whole
+from mage._core.typing import Floats, Integers
+from mage._torch.evaluation import evaluating
+from mage._torch.forward import Forward
+from mage._torch.graph_input import GraphInput
+from mage._torch.masking import split
 from mage.explainers._results import budget_of, explanation_of
 from mage.explainers.protocol import Explainer, UnsupportedError
-from mage.games.evaluation import evaluating
-from mage.games.forward import Forward
-from mage.games.graph_input import GraphInput
-from mage.games.masking import split
 from mage.games.model_game import ModelGame
 from mage.models.networks import GraphNetwork
 

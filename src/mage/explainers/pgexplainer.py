@@ -13,6 +13,7 @@ from torch_geometric.explain import ExplainerConfig, ModelConfig
 from torch_geometric.explain.algorithm import PGExplainer as PyGAlgorithm
 from torch_geometric.utils import scatter
 
+from mage._torch.evaluation import evaluating
 from mage.explainers._white_box import (
     LastLayer,
     Run,
@@ -23,7 +24,6 @@ from mage.explainers._white_box import (
     white_box_game,
 )
 from mage.explainers.protocol import Explainer, UnsupportedError
-from mage.games.evaluation import evaluating
 
 if TYPE_CHECKING:
     from torch_geometric.data import Data

@@ -13,6 +13,8 @@ from torch_geometric.data import Batch
 from torch_geometric.explain.algorithm.utils import clear_masks, set_masks
 from torch_geometric.nn import ARMAConv, global_mean_pool
 
+from mage._torch.evaluation import evaluating
+from mage._torch.graph_input import GraphInput
 from mage.explainers._white_box import (
     LastLayer,
     Run,
@@ -24,8 +26,6 @@ from mage.explainers._white_box import (
 )
 from mage.explainers.pgexplainer import training_sample
 from mage.explainers.protocol import Explainer, UnsupportedError
-from mage.games.evaluation import evaluating
-from mage.games.graph_input import GraphInput
 
 if TYPE_CHECKING:
     from torch_geometric.data import Data

@@ -6,12 +6,12 @@ import importlib
 from collections.abc import Callable
 from typing import Any
 
-from mage._optional import require
+from mage._core.optional import require
 from mage.explainers.protocol import Explainer
 
 # Modules are imported when first asked for: all but one need PyTorch, which `import mage` does without.
 _EXPLAINERS: dict[str, str | Callable[..., Explainer]] = {
-    "mage": "motif_search:MAGE",
+    "mage": "mage:MAGE",
     "gradcam": "gradcam:GradCAM",
     "gnnexplainer": "gnnexplainer:GNNExplainer",
     "pgexplainer": "pgexplainer:PGExplainer",

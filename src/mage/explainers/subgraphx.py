@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from mage._checks import checked_whole
-from mage._typing import Masks
+from mage._core.checks import checked_whole
+from mage._core.typing import Masks
 from mage.explainers._results import budget_of, explanation_of
 from mage.explainers._tree_search import FoundNodes, LocalShapley, TreeSearch, by_degree, ranked
 from mage.explainers.protocol import Explainer

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from mage._optional import require
+from mage._core.optional import require
 from mage.explanation import Explanation
 from mage.indices import interactions
 from mage.motifs import check_request, checked_max_nodes, find_motifs

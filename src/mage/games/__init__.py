@@ -22,7 +22,7 @@ _ON_FIRST_USE = {"ImageGame": "image_game", "ModelGame": "model_game", "TextGame
 
 def __getattr__(name: str) -> Any:
     if name in _ON_FIRST_USE:
-        from mage._optional import require
+        from mage._core.optional import require
 
         require("torch_geometric", "pyg")
         return getattr(importlib.import_module(f"mage.games.{_ON_FIRST_USE[name]}"), name)

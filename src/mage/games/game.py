@@ -7,11 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from mage import _bits
-from mage._checks import checked_whole
-from mage._typing import Bits, Floats, Masks
-from mage.games._memo import Memo, distinct
-from mage.graph import PlayerGraph, as_masks, component_rows, networkx_order
+from mage._core.checks import checked_whole
+from mage._core.typing import Bits, Floats, Masks
+from mage.games.memo import Memo, distinct
+from mage.graph import PlayerGraph, as_masks, component_rows, networkx_order, packing
 
 ValueFunction = Callable[[Masks], Any]
 
@@ -73,7 +72,7 @@ class Game:
         self.value_fn = value_fn
         self.batch_size = max(1, min(batch_size, memory_cap // per_coalition))
         self._asked = 0
-        self._memo = Memo(_bits.num_words(self.num_players), memo_capacity)
+        self._memo = Memo(packing.num_words(self.num_players), memo_capacity)
         self._baseline = None if baseline is None else float(baseline)
 
     def __repr__(self) -> str:
@@ -89,7 +88,7 @@ class Game:
     def baseline(self) -> float:
         """value_fn(∅), asked for once."""
         if self._baseline is None:
-            self._baseline = float(self._ask(np.zeros((1, _bits.num_words(self.num_players)), dtype=np.uint64))[0])
+            self._baseline = float(self._ask(np.zeros((1, packing.num_words(self.num_players)), dtype=np.uint64))[0])
         return self._baseline
 
     @property
@@ -103,7 +102,7 @@ class Game:
         Args:
             coalitions: Booleans [q, n], one set of players, or an iterable of sets of players.
         """
-        return self.worth_of_bits(_bits.pack(as_masks(coalitions, self.num_players)))
+        return self.worth_of_bits(packing.pack(as_masks(coalitions, self.num_players)))
 
     def restricted_worth(self, coalitions: Any) -> Floats:
         """f|_E(T): the sum of the worths of T's connected components (Algorithm 2 of the paper)."""
@@ -180,7 +179,7 @@ class Game:
         return answers
 
     def _masks(self, coalitions: Bits) -> Masks:
-        return _bits.unpack(coalitions, self.num_players)
+        return packing.unpack(coalitions, self.num_players)
 
     def _first_culprit(self, coalitions: Bits) -> str:
         """The coalition that makes the value function raise, by bisection."""

@@ -12,9 +12,9 @@ import numpy as np
 from scipy.sparse import coo_array, csr_array
 from scipy.sparse.csgraph import breadth_first_order, connected_components
 
-from mage._checks import checked_whole
-from mage._optional import require
-from mage._typing import Integers
+from mage._core.checks import checked_whole
+from mage._core.optional import require
+from mage._core.typing import Integers
 
 GroupingFunction = Callable[[Integers, int], Any]
 

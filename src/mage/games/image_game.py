@@ -10,12 +10,12 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from mage._typing import Floats, Masks
-from mage.games._regions import adjacent_regions, background, checked_segments, described, grid_segments
-from mage.games.evaluation import evaluating
+from mage._core.typing import Floats, Masks
+from mage._torch.evaluation import evaluating
+from mage._torch.outputs import Readout
 from mage.games.game import Game
-from mage.games.outputs import Readout
 from mage.graph import PlayerGraph
+from mage.image.regions import adjacent_regions, background, checked_segments, described, grid_segments
 
 _MEBIBYTE = 1 << 20
 _COPIES = 4

@@ -16,19 +16,19 @@ import torch
 from torch import Tensor
 from torch_geometric.data import Data
 
-from mage._typing import Floats, Integers, Masks
-from mage.games._requests import bytes_per_copy, check_device, checked_targets, widest_layer
-from mage.games.evaluation import evaluating, networks_behind
-from mage.games.forward import Forward
+from mage._core.typing import Floats, Integers, Masks
+from mage._torch.boundary_nodes import with_stand_ins
+from mage._torch.computation_tree import Unfolding
+from mage._torch.evaluation import evaluating, networks_behind
+from mage._torch.forward import Forward
+from mage._torch.graph_input import GraphInput, positions_among
+from mage._torch.masking import MASKINGS, masking_named, union_of_copies
+from mage._torch.outputs import Readout
+from mage._torch.receptive_field import LooksFurtherError, computation_nodes, counting_hops, nodes_within
 from mage.games.game import Game
-from mage.games.graph_input import GraphInput, positions_among
 from mage.games.grouping import checked_groups
-from mage.games.locality import LooksFurtherError, computation_nodes, counting_hops, nodes_within
-from mage.games.masking import MASKINGS, masking_named, union_of_copies
-from mage.games.outputs import Readout
-from mage.games.scenery import with_stand_ins
-from mage.games.shares import NodeShares, Wiring, edges_are_alike, kinds_of_nodes, one_graph_per_node
-from mage.games.unfolding import Unfolding
+from mage.games.node_contributions import NodeShares, Wiring, edges_are_alike, kinds_of_nodes, one_graph_per_node
+from mage.games.requests import bytes_per_copy, check_device, checked_targets, widest_layer
 from mage.graph import PlayerGraph
 
 _MEBIBYTE = 1 << 20

@@ -10,13 +10,13 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from mage._checks import checked_whole
-from mage._typing import Floats, Masks
-from mage.games._sentence import Absent, Sentence, renderer
-from mage.games.evaluation import evaluating
+from mage._core.checks import checked_whole
+from mage._core.typing import Floats, Masks
+from mage._torch.evaluation import evaluating
+from mage._torch.outputs import Readout
 from mage.games.game import Game
 from mage.games.model_game import ModelGame
-from mage.games.outputs import Readout
+from mage.text.sentence import Absent, Sentence, renderer
 
 KINDS = ("auto", "graph", "sentences")
 Classifier: TypeAlias = Callable[[list[str]], Any]

@@ -11,20 +11,20 @@ from typing import Any
 
 import numpy as np
 
-from mage._checks import checked_whole
-from mage._typing import Floats
+from mage._core.checks import checked_whole
+from mage._core.typing import Floats
 from mage.games import Game
 from mage.graph import PlayerGraph
-from mage.indices._families import checked_order, family_named
-from mage.indices._subsets import MOST_SUBSETS
 from mage.indices.errors import Estimate
-from mage.indices.exact import checked_count, exact_values, readable
-from mage.indices.interactions import Interactions
-from mage.indices.local import DEFAULT_LOCAL_BUDGET, NotLocalError, local_values
-from mage.indices.permutation import DEFAULT_PERMUTATIONS, checked_orderings, permutation_values
-from mage.indices.rooted import QUERIES_OF_A_CHECK, listen, rooted_values
+from mage.indices.estimators.exact import checked_count, exact_values, readable
+from mage.indices.estimators.exact_local.coalitions import DEFAULT_LOCAL_BUDGET, NotLocalError, local_values
+from mage.indices.estimators.exact_local.nodes import QUERIES_OF_A_CHECK, listen, rooted_values
+from mage.indices.estimators.permutation import DEFAULT_PERMUTATIONS, checked_orderings, permutation_values
+from mage.indices.estimators.surrogate import DEFAULT_SURROGATE_BUDGET, REGRESSORS, least_budget, surrogate_values
+from mage.indices.families import checked_order, family_named
+from mage.indices.result import Interactions
 from mage.indices.stopping import Condition, Monitor
-from mage.indices.surrogate import DEFAULT_SURROGATE_BUDGET, REGRESSORS, least_budget, surrogate_values
+from mage.indices.subsets import MOST_SUBSETS
 
 _log = logging.getLogger("mage")
 

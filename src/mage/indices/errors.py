@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from mage._typing import Floats
+from mage._core.typing import Floats
 
 PARTS = 64
 _Z = 1.96

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from mage.indices.errors import Estimate
-from mage.indices.interactions import Interactions
+from mage.indices.result import Interactions
 
 Condition = Callable[[Interactions], bool]
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from mage._typing import Floats, Integers, Masks
+from mage._core.typing import Floats, Integers, Masks
 
 
 def as_array(values: Any) -> NDArray[Any]:

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from mage._optional import require
+from mage._core.optional import require
 from mage.metrics._inputs import as_array, finite, motif_labels, node_set
 
 

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from mage._checks import checked_whole
-from mage._typing import Floats, Masks
+from mage._core.checks import checked_whole
+from mage._core.typing import Floats, Masks
 from mage.games import Game
 from mage.graph import PlayerGraph
 from mage.indices import Interactions

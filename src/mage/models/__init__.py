@@ -1,6 +1,6 @@
 """Models: the paper's three networks, their training, checkpoints, and trained ones that ship with the library."""
 
-from mage._optional import require
+from mage._core.optional import require
 
 # Before the modules below import them without a word about what to install.
 require("torch", "pyg")

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
-from mage._files import atomic_path
-from mage._optional import require
+from mage._core.files import atomic_path
+from mage._core.optional import require
 from mage.models.networks import GraphNetwork, make_network
 
 if TYPE_CHECKING:

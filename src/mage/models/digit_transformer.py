@@ -8,7 +8,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from mage._optional import require
+from mage._core.optional import require
 from mage.models.checkpoints import CheckpointError
 from mage.models.zoo import zoo_folder
 

@@ -14,9 +14,9 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from mage._fingerprint import model_fingerprint
-from mage._optional import require
-from mage.models.image_preparation import Preparation
+from mage._core.fingerprint import model_fingerprint
+from mage._core.optional import require
+from mage.image.preparation import Preparation
 from mage.models.onnx_network import OnnxNetwork
 
 _CONFIG = "preprocessor_config.json"

@@ -12,7 +12,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from mage._optional import require
+from mage._core.optional import require
 
 
 class OnnxNetwork:

@@ -20,7 +20,7 @@ import numpy as np
 import torch
 from torch_geometric.data import Batch, Data
 
-from mage._files import atomic_path
+from mage._core.files import atomic_path
 from mage.datasets._shapes import GRID, HOUSE
 from mage.models.demo import (
     GRID_LABEL,

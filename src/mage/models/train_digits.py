@@ -17,8 +17,8 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from mage._files import atomic_path
-from mage._optional import require
+from mage._core.files import atomic_path
+from mage._core.optional import require
 from mage.models.digit_transformer import CHECKPOINT, DigitTransformer
 from mage.models.zoo import zoo_folder
 

@@ -12,7 +12,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from mage._progress import progress_bar
+from mage._core.progress import progress_bar
 from mage.models.networks import GCN, GraphNetwork, make_network
 from mage.models.recipes import TrainingPlan, architecture, plan
 
@@ -182,7 +182,7 @@ def _logits(model: torch.nn.Module, dataset: GraphDataset, positions: NDArray[np
 
 def _called(model: Any, data: Any, count: int) -> torch.Tensor:
     """Any model's output on a union of graphs, called as its signature wants and where its weights are."""
-    from mage.games.forward import Forward
+    from mage._torch.forward import Forward
 
     parameters = getattr(model, "parameters", lambda: iter(()))()
     device = next((parameter.device for parameter in parameters), torch.device("cpu"))
@@ -203,7 +203,7 @@ def predictions(
     model: torch.nn.Module, dataset: GraphDataset, positions: Sequence[int] | NDArray[np.int64]
 ) -> NDArray[np.int64]:
     """Predicted classes of graphs, or of nodes of a node-level set, by their position in the whole dataset."""
-    from mage.games.evaluation import evaluating
+    from mage._torch.evaluation import evaluating
 
     with evaluating(model):
         logits = _logits(model, dataset, np.asarray(positions, dtype=np.int64))

@@ -1,11 +1,21 @@
 """Motifs: which groups?"""
 
 from mage.indices.stopping import CONDITIONS
-from mage.motifs.api import check_request, checked_max_nodes, find_motifs
+from mage.motifs.api import find_motifs
 from mage.motifs.problem import MotifProblem
+from mage.motifs.request import MotifRequest, check_request, checked_max_nodes
 from mage.motifs.result import Motif, MotifSet
 from mage.motifs.stability import MotifsStable
 
-__all__ = ["Motif", "MotifProblem", "MotifSet", "MotifsStable", "check_request", "checked_max_nodes", "find_motifs"]
+__all__ = [
+    "Motif",
+    "MotifProblem",
+    "MotifRequest",
+    "MotifSet",
+    "MotifsStable",
+    "check_request",
+    "checked_max_nodes",
+    "find_motifs",
+]
 
 CONDITIONS["motifs stable"] = MotifsStable

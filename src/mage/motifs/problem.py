@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from mage._typing import Floats, Integers, Masks
-from mage.graph import PlayerGraph
+from mage._core.typing import Floats, Integers, Masks
+from mage.graph import PlayerGraph, checked_player
+from mage.motifs.objective import OBJECTIVES, Terms
+
+if TYPE_CHECKING:
+    from mage.motifs.request import MotifRequest
 
 NO_TRIPLES: Floats = np.zeros((0, 0, 0))
 
@@ -36,6 +42,46 @@ class MotifProblem:
     max_nodes: int
     required: Masks
     forbidden: Masks
+
+    @classmethod
+    def of(cls, request: MotifRequest, terms: Terms, graph: PlayerGraph) -> MotifProblem:
+        """The problem that a request poses on a graph; requests that no family can meet are refused."""
+        n = graph.num_players
+        weights = OBJECTIVES[request.objective](terms, request.tau, request.noise_floor)
+        node, pair, triple = (*weights, np.zeros((n, n)), NO_TRIPLES)[:3] if len(weights) < 3 else weights
+        problem = cls(
+            graph=graph if request.connected else PlayerGraph.complete(n),
+            node=node,
+            pair=pair,
+            triple=triple if (triple != 0).any() else NO_TRIPLES,
+            num_motifs=request.num_motifs,
+            max_nodes=request.max_nodes_of(n),
+            required=_as_mask("include", request.include, n),
+            forbidden=_as_mask("exclude", request.exclude, n),
+        )
+        problem.check_possible()
+        return problem
+
+    def check_possible(self) -> None:
+        """Refuse requests that no family can meet, before solving."""
+        both = np.flatnonzero(self.required & self.forbidden).tolist()
+        if both:
+            raise ValueError(f"include and exclude both name nodes {both}")
+        if self.required.sum() > self.max_nodes:
+            count = int(self.required.sum())
+            raise ValueError(f"include names {count} nodes, more than max_nodes = {self.max_nodes}; raise max_nodes")
+        labels = self.graph.component_labels(~self.forbidden[None])[0]
+        if len(np.unique(labels[self.required])) > self.num_motifs:
+            raise ValueError(self.impossible)
+
+    @property
+    def impossible(self) -> str:
+        """What to say where no family holds all required nodes."""
+        nodes = np.flatnonzero(self.required).tolist()
+        return (
+            f"include: no {self.num_motifs} connected motifs of at most {self.max_nodes} nodes in all hold {nodes}; "
+            "raise max_nodes or num_motifs, or include fewer nodes"
+        )
 
     @property
     def num_nodes(self) -> int:
@@ -101,3 +147,13 @@ class MotifProblem:
         if (taken & self.forbidden).any() or (self.required & ~taken).any():
             return False
         return len(names) == 0 or bool(self.graph.is_connected(labels == names[:, None]).all())
+
+
+def _as_mask(name: str, nodes: Iterable[int], num_nodes: int) -> Masks:
+    mask = np.zeros(num_nodes, dtype=np.bool_)
+    for node in nodes:
+        try:
+            mask[checked_player(node, num_nodes)] = True
+        except ValueError as error:
+            raise ValueError(f"{name}: {error}") from None
+    return mask

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from mage._typing import Integers
+from mage._core.typing import Integers
 
 
 @dataclass(frozen=True)
@@ -53,6 +53,7 @@ class MotifSet:
         noise_floor: Share of the largest interaction up to which interactions counted as zero.
         include: Players that had to be in some motif.
         exclude: Players that had to be in none.
+        objective_name: What made a group strong, see :data:`mage.motifs.objective.OBJECTIVES`.
     """
 
     motifs: tuple[Motif, ...]
@@ -69,6 +70,7 @@ class MotifSet:
     noise_floor: float = 0.0
     include: tuple[int, ...] = ()
     exclude: tuple[int, ...] = ()
+    objective_name: str = "paper"
 
     @property
     def gap(self) -> float:

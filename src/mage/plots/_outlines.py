@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from mage._typing import Integers, Masks
+from mage._core.typing import Integers, Masks
 
 # The four sides of a pixel, each with the region on its right: which neighbour must be outside, and the two corners.
 _SIDES = (

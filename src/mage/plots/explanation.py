@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from mage._optional import require
-from mage._typing import AnyArray, Floats
+from mage._core.optional import require
+from mage._core.typing import AnyArray, Floats
 from mage.plots.indices import AGAINST, FOR, layout
 
 if TYPE_CHECKING:
@@ -98,7 +98,7 @@ def plot_explanation(explanation: Explanation, positions: Any = None, heat_map: 
     require("matplotlib", "plot")
     from matplotlib.figure import Figure
 
-    from mage.closeup import close_up
+    from mage.explanation.crop import close_up
 
     if positions is None:
         explanation = close_up(explanation)

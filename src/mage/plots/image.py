@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from mage._optional import require
-from mage._typing import AnyArray, Integers, Masks
+from mage._core.optional import require
+from mage._core.typing import AnyArray, Integers, Masks
 from mage.plots._outlines import outlines
 from mage.plots.indices import AGAINST, FOR
 

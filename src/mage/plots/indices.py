@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from mage._files import atomic_path
-from mage._optional import require
-from mage._typing import Floats
+from mage._core.files import atomic_path
+from mage._core.optional import require
+from mage._core.typing import Floats
 from mage.graph import PlayerGraph
 from mage.indices import FAMILIES, Interactions
 

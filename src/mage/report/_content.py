@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from mage._typing import Floats, Integers
+from mage._core.typing import Floats, Integers
 from mage.report.drawing import drawing, undirected_edges
 from mage.report.solutions import SolutionGrid, solution_grid
 from mage.report.static import stress_layout

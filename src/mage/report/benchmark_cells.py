@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from mage._archive import DAMAGE
-from mage._optional import require
+from mage._core.archive import DAMAGE
+from mage._core.optional import require
 from mage.experiments import Cell, Column, Experiment, Method, experiment_names, load_experiment, paper_figures
 from mage.experiments.spec import METRICS
 from mage.experiments.tables import _PAPER_METRIC

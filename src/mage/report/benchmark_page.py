@@ -8,8 +8,8 @@ from collections.abc import Sequence
 
 from mage.experiments import Cell
 from mage.experiments.tables import _HEADINGS, shown
-from mage.report._shell import asset, document
 from mage.report.benchmark_cells import Record, mixed, study_cells_of, tables
+from mage.report.shell import asset, document
 
 STYLES = ("benchmark.css",)
 _LOGARITHMIC = frozenset({"queries", "seconds"})

@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from mage.report._shell import asset, document
 from mage.report.corpus_content import corpus_content
 from mage.report.corpus_entries import Entry, class_names
+from mage.report.shell import asset, document
 
 STYLES = ("common.css", "corpus.css")
 SCRIPTS = ("corpus-drawing.js", "corpus.js")

@@ -31,7 +31,7 @@ def drawable(explanation: Explanation, most_nodes: int = MOST_NODES) -> Explanat
 
     Where few nodes play, as in the neighbourhood of one node, there are no more bystanders than players.
     """
-    from mage.closeup import close_up
+    from mage.explanation.crop import close_up
 
     if drawing(explanation)["kind"] != "graph":
         return explanation

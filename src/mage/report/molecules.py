@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from mage._typing import Floats
+from mage._core.typing import Floats
 from mage.report.motif_classes import LabelledGraph
 
 if TYPE_CHECKING:

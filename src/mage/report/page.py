@@ -6,9 +6,9 @@ import html
 from typing import TYPE_CHECKING
 
 from mage.report._content import content
-from mage.report._shell import asset, document
 from mage.report._tables import class_rows, motif_table
 from mage.report.drawing import drawable
+from mage.report.shell import asset, document
 from mage.report.static import static_svg
 
 if TYPE_CHECKING:

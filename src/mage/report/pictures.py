@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from mage._typing import AnyArray
+from mage._core.typing import AnyArray
 
 if TYPE_CHECKING:
     from mage.explanation import Explanation

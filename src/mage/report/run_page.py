@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from mage.report._shell import asset
 from mage.report.benchmark_cells import STUDY, read_parts
 from mage.report.corpus import corpus_page
 from mage.report.corpus_entries import read_entries
+from mage.report.shell import asset
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ import numpy as np
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import shortest_path
 
-from mage._typing import Floats
+from mage._core.typing import Floats
 from mage.report.molecules import AROMATIC, Molecule
 from mage.report.motif_classes import LabelledGraph
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from mage._typing import Integers
+from mage._core.typing import Integers
 from mage.motifs import Motif, MotifSet, find_motifs
 
 if TYPE_CHECKING:

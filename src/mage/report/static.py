@@ -9,7 +9,7 @@ import numpy as np
 from scipy.sparse import coo_matrix
 from scipy.sparse.csgraph import shortest_path
 
-from mage._typing import Floats, Integers
+from mage._core.typing import Floats, Integers
 from mage.report.drawing import undirected_edges
 
 if TYPE_CHECKING:

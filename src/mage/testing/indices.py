@@ -12,7 +12,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from mage._typing import Floats
+from mage._core.typing import Floats
 from mage.games import Game
 from mage.graph import PlayerGraph
 from mage.indices import Interactions

@@ -7,8 +7,8 @@ from collections.abc import Iterable
 
 import numpy as np
 
+from mage._core.typing import Floats
 from mage._kernels.jit import kernel
-from mage._typing import Floats
 from mage.graph import PlayerGraph
 from mage.indices import Interactions
 

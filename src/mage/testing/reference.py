@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from mage._typing import Floats, Masks
+from mage._core.typing import Floats, Masks
 from mage.games import Game
 from mage.graph import PlayerGraph
 

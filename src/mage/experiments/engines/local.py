@@ -15,7 +15,7 @@ from multiprocessing import forkserver
 from pathlib import Path
 from typing import Any
 
-from mage._checks import checked_whole
+from mage._core.checks import checked_whole
 from mage.experiments.engines.base import Engine, EngineError, Job, Payload
 
 _ATTEMPTS = 3

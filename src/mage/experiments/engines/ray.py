@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from mage._checks import checked_whole
-from mage._optional import require
+from mage._core.checks import checked_whole
+from mage._core.optional import require
 from mage.experiments.engines.base import Engine, EngineError, Job, Payload
 
 _RETRIES = 3

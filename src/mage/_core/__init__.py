@@ -1,0 +1,1 @@
+"""What every room needs: array types, checks of arguments, optional imports, progress, files."""

@@ -1,0 +1,1 @@
+"""Running somebody's model without leaving a trace."""

@@ -1,0 +1,116 @@
+"""What becomes of a graph when some nodes are absent: many coalitions as one disjoint union."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import torch
+from torch import Tensor
+from torch_geometric.data import Batch, Data
+
+from mage._torch.graph_input import GraphInput
+
+
+class Union(NamedTuple):
+    """A disjoint union of masked copies of a graph, and where each node of each copy went.
+
+    ``place[g, v]`` is the row of node v of copy g; meaningless where that node was removed.
+    """
+
+    data: Data
+    place: Tensor
+
+
+MaskingFunction = Callable[[GraphInput, Tensor], Union]
+
+
+def union_of_copies(graph: GraphInput, count: int, nodes: dict[str, Tensor], edge: Tensor, batch: Tensor) -> Data:
+    """Assemble all but the edges' ends; ``edge`` lists the edge of the original that each edge of the union is."""
+    union = Batch(
+        **graph.copies(count),
+        **nodes,
+        **{key: value[edge] for key, value in graph.edge.items()},
+        batch=batch,
+        ptr=torch.searchsorted(batch, torch.arange(count + 1, device=batch.device)),
+        num_nodes=len(batch),
+    )
+    union._num_graphs = count  # what Batch.from_data_list would have noted
+    return union
+
+
+def _kept_edges(graph: GraphInput, masks: Tensor) -> tuple[Tensor, Tensor]:
+    source, target = graph.edge_index
+    copy, edge = torch.nonzero(masks[:, source] & masks[:, target], as_tuple=True)
+    return copy, edge
+
+
+def remove(graph: GraphInput, masks: Tensor) -> Union:
+    """Absent nodes are gone, with all their edges: the induced subgraph."""
+    copy_of_node, node = torch.nonzero(masks, as_tuple=True)
+    place = torch.cumsum(masks.flatten(), dim=0).view_as(masks) - 1
+    copy, edge = _kept_edges(graph, masks)
+    data = union_of_copies(
+        graph, len(masks), {key: value[node] for key, value in graph.node.items()}, edge, copy_of_node
+    )
+    data.edge_index = place[copy, graph.edge_index[:, edge]]
+    return Union(data, place)
+
+
+def split(graph: GraphInput, masks: Tensor) -> Union:
+    """Absent nodes stay, with their features, but lose all edges (the paper's choice on structural data)."""
+    copy, edge = _kept_edges(graph, masks)
+    return _with_all_nodes(graph, masks, graph.node, copy, edge)
+
+
+def zero(graph: GraphInput, masks: Tensor) -> Union:
+    """Absent nodes have features of zero; all edges stay (the paper's choice on text and images)."""
+    return _with_features(graph, masks, torch.zeros_like(_features(graph, "zero")))
+
+
+def mean(graph: GraphInput, masks: Tensor) -> Union:
+    """Absent nodes have the mean features of the graph; all edges stay."""
+    features = _features(graph, "mean")
+    return _with_features(graph, masks, features.mean(dim=0, keepdim=True).expand_as(features))
+
+
+def _features(graph: GraphInput, name: str) -> Tensor:
+    features = graph.node.get("x")
+    if features is None or not features.is_floating_point():
+        kind = "missing" if features is None else str(features.dtype)
+        raise ValueError(f"masking={name!r} replaces features, but data.x is {kind}; use masking='remove' or 'split'")
+    return features
+
+
+def _with_features(graph: GraphInput, masks: Tensor, absent: Tensor) -> Union:
+    features = torch.where(masks.view(*masks.shape, *[1] * (absent.dim() - 1)), graph.node["x"], absent)
+    count, edges = len(masks), graph.edge_index.size(1)
+    copy = torch.arange(count, device=masks.device).repeat_interleave(edges)
+    edge = torch.arange(edges, device=masks.device).repeat(count)
+    return _with_all_nodes(graph, masks, {**graph.node, "x": features}, copy, edge)
+
+
+def _with_all_nodes(graph: GraphInput, masks: Tensor, node: dict[str, Tensor], copy: Tensor, edge: Tensor) -> Union:
+    count, size = masks.shape
+    rows = {}
+    for key, value in node.items():
+        # Values that differ between copies come with a dimension more.
+        own = value.dim() > graph.node[key].dim()
+        rows[key] = value.flatten(0, 1) if own else value.repeat(count, *[1] * (value.dim() - 1))
+    batch = torch.arange(count, device=masks.device).repeat_interleave(size)
+    data = union_of_copies(graph, count, rows, edge, batch)
+    data.edge_index = graph.edge_index[:, edge] + copy * size
+    return Union(data, torch.arange(count * size, device=masks.device).view(count, size))
+
+
+MASKINGS: dict[str, MaskingFunction] = {"remove": remove, "split": split, "zero": zero, "mean": mean}
+
+
+def masking_named(masking: Any) -> MaskingFunction:
+    """One of the maskings by name, or the user's own function."""
+    if callable(masking):
+        function: MaskingFunction = masking
+        return function
+    if masking not in MASKINGS:
+        raise ValueError(f"masking must be one of {', '.join(MASKINGS)} or a function; got {masking!r}")
+    return MASKINGS[masking]

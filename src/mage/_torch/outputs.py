@@ -1,0 +1,96 @@
+"""From what a model returns to the one number that is explained."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+from torch.nn import functional
+
+TASKS = ("auto", "multiclass", "binary", "regression")
+OUTPUTS = ("logit", "probability", "log-probability", "log-odds")
+RETURN_TYPES = ("raw", "probs", "log_probs")
+
+
+@dataclass(frozen=True)
+class Readout:
+    """Which number of the output is explained.
+
+    Attributes:
+        task: ``"multiclass"`` (a column per class), ``"binary"`` (one column) or ``"regression"`` (one column).
+        target: Class, or None for regression.
+        output: ``"logit"``, ``"probability"``, ``"log-probability"`` or ``"log-odds"``, log p/(1 − p), of the target;
+            regression has none of these.
+        return_type: What the model returns: ``"raw"`` scores, ``"probs"`` or ``"log_probs"``.
+    """
+
+    task: str
+    target: int | None
+    output: str
+    return_type: str
+
+    @classmethod
+    def of(cls, prediction: Tensor, task: str, target: int | None, output: str, return_type: str) -> Readout:
+        """Settle what is left open by looking at the model's output [1, C] on the whole graph."""
+        for name, value, allowed in (("task", task, TASKS), ("output", output, OUTPUTS)):
+            if value not in allowed:
+                raise ValueError(f"{name} must be one of {', '.join(allowed)}; got {value!r}")
+        if return_type not in RETURN_TYPES:
+            raise ValueError(f"return_type must be one of {', '.join(RETURN_TYPES)}; got {return_type!r}")
+        columns = prediction.size(1)
+        if task == "auto":
+            task = "multiclass" if columns > 1 else ("regression" if target is None else "binary")
+        if (task == "multiclass") != (columns > 1):
+            raise ValueError(f"task={task!r} does not fit a model that returns {columns} columns")
+        if task == "regression":
+            if target is not None:
+                raise ValueError(f"target: a regression has none, got {target!r}")
+            return cls(task, None, "logit", "raw")
+        if output == "logit" and return_type != "raw":
+            raise ValueError(
+                f"output='logit' cannot be had from a model that returns {return_type!r}; use output='log-odds' or "
+                "'log-probability'"
+            )
+        classes = max(columns, 2)
+        if target is None:
+            middle = {"raw": 0.0, "probs": 0.5, "log_probs": math.log(0.5)}[return_type]
+            target = int(prediction[0].argmax()) if columns > 1 else int(prediction[0, 0] > middle)
+        if isinstance(target, bool) or int(target) != target or not 0 <= target < classes:
+            raise ValueError(f"target must be a class 0 … {classes - 1}, got {target!r}")
+        return cls(task, int(target), output, return_type)
+
+    def __call__(self, out: Tensor) -> Tensor:
+        """One number a row."""
+        if self.task == "regression":
+            return out[:, 0]
+        if self.task == "binary":
+            return self._binary(out[:, 0])
+        if self.output == "logit":
+            return out[:, self.target]
+        if self.output == "log-odds":
+            return self._log_odds(out)
+        if self.return_type == "raw":
+            log = functional.log_softmax(out, dim=1)[:, self.target]
+        else:
+            log = out[:, self.target].log() if self.return_type == "probs" else out[:, self.target]
+        return log if self.output == "log-probability" else log.exp()
+
+    def _log_odds(self, out: Tensor) -> Tensor:
+        """The target against all other classes together; nothing that is added to all scores changes it."""
+        if self.return_type == "probs":
+            # A probability of 0 has no logarithm; the smallest number that has one stands for it.
+            out = out.clamp_min(torch.finfo(out.dtype).tiny).log()
+        others = torch.cat([out[:, : self.target], out[:, (self.target or 0) + 1 :]], dim=1)
+        return out[:, self.target] - torch.logsumexp(others, dim=1)
+
+    def _binary(self, score: Tensor) -> Tensor:
+        if self.return_type == "probs":
+            score = torch.logit(score)
+        elif self.return_type == "log_probs":
+            score = torch.logit(score.exp())
+        score = score if self.target == 1 else -score
+        if self.output in ("logit", "log-odds"):
+            return score
+        return functional.logsigmoid(score) if self.output == "log-probability" else score.sigmoid()

@@ -1,0 +1,303 @@
+"""Large problems in stages: few players at a time, groups first, then the nodes of the groups that matter.
+
+An index of order 2 over n players rests on about n² coalitions per pair of orderings, so thousands of players are out
+of reach. Three things bring their number down, and each is written into the explanation:
+
+- **Groups**: nodes play in groups. Those in the best motifs of groups win, and those of notable effect on their own.
+- **Refinement**: the nodes of these groups play again, in smaller groups or one by one, while all other nodes stay
+  present (or absent). What lies outside the groups that won is not looked at any more.
+- **A cap**: of too many players those play that have the largest effect on their own; the others are always present.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from scipy.sparse import csr_array
+from scipy.sparse.csgraph import dijkstra
+
+from mage._core.checks import checked_whole
+from mage._core.typing import Floats, Integers
+from mage.games.grouping import AT_LEAST, AT_MOST, communities
+from mage.indices import Interactions
+from mage.motifs import MotifSet
+
+if TYPE_CHECKING:
+    from mage.games.model_game import ModelGame
+
+PLAIN_PLAYERS = 300  # so many players are left alone unless the user says otherwise
+CAPPED_PLAYERS = 48  # of more than that, so many play
+STAGE_BUDGET = 4_000  # coalitions a stage asks for, unless the user says otherwise
+_MOST_RANKED = 2_000  # players of a neighbourhood whose effects are found one by one; more of them form groups
+_MOST_RANKED_INSIDE = 1_000  # the same for nodes of groups that won, whose queries take the whole graph
+_SHARE_WINNING = 0.25  # of the groups, at most
+_NOTABLE = 0.1  # of the largest effect
+_ROWS = 1024
+
+
+@dataclass
+class Plan:
+    """How a problem is to be brought down to few players, and the record of what was done.
+
+    Args:
+        groups: As for :func:`mage.explain`.
+        refine: Whether the nodes of the best groups play again: True or ``"present"`` with all other nodes present,
+            ``"absent"`` without them; None where groups were formed only because there were too many players.
+        max_players: Most players; None leaves up to 300 alone and brings more down to 48.
+        one_output: Whether the output of a node or link is explained, which has a neighbourhood of its own.
+    """
+
+    groups: Any
+    refine: bool | str | None
+    max_players: int | None
+    one_output: bool
+    stages: list[dict[str, Any]] = field(default_factory=list)
+    cap: dict[str, Any] = field(default_factory=dict)
+    notes: list[str] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        if self.refine not in (None, True, False, "present", "absent"):
+            raise ValueError(f"refine must be True, False, 'present' or 'absent', got {self.refine!r}")
+        if self.max_players is not None:
+            checked_whole("max_players", self.max_players, least=2)
+        self._given = self.groups is not None
+        self._staged = False
+        self._named = self.groups if isinstance(self.groups, str) else "groups" if self._given else "communities"
+
+    @property
+    def limit(self) -> int:
+        """Players above which something is done."""
+        return self.max_players or PLAIN_PLAYERS
+
+    @property
+    def allowed(self) -> int:
+        """Players that are left once something is done."""
+        return self.max_players or CAPPED_PLAYERS
+
+    @property
+    def others(self) -> str:
+        """What nodes outside the groups that won are while their nodes play."""
+        return self.refine if isinstance(self.refine, str) else "present"
+
+    def grouping(self) -> Any:
+        """What the game is to take as groups: the user's, or communities where there are too many players."""
+        if self._given:
+            return self.groups
+        if self.refine:
+            return self._communities
+
+        def where_needed(edges: Integers, num_players: int) -> Integers | None:
+            most = max(self.limit, _MOST_RANKED) if self.one_output else self.limit
+            return self._communities(edges, num_players) if num_players > most else None
+
+        return where_needed
+
+    def _communities(self, edges: Integers, num_players: int) -> Integers:
+        most = min(AT_MOST, self.allowed)
+        return communities(edges, num_players, at_least=min(AT_LEAST, most), at_most=most)
+
+    # -- the stages -----------------------------------------------------------------------------------------------
+
+    def last_game(
+        self,
+        game: ModelGame,
+        ask: Callable[..., Interactions],
+        search: Callable[..., MotifSet],
+        tau: float,
+        include: Iterable[int] = (),
+        exclude: Iterable[int] = (),
+    ) -> ModelGame:
+        """Play all stages but the last, and return the game that is left to play.
+
+        Args:
+            game: The game with the groups of :meth:`grouping`.
+            ask: Computes the index of a game.
+            search: Finds motifs in an index.
+            tau: τ, the weight of what speaks for the output.
+            include: Nodes that must be in some motif, so that they have to stay in play.
+            exclude: Nodes that must be in none.
+        """
+        wanted, unwanted = set(include), set(exclude)
+        if game.seen_nodes < game.input_nodes:
+            self.notes.append(
+                f"the model ran on the {game.seen_nodes:,} nodes within {game.seen_hops} hops of the target, "
+                f"not on all {game.input_nodes:,}"
+            )
+        refine = not self._given if self.refine is None else bool(self.refine)
+        while True:
+            if game.num_players > (self.allowed if self.stages else self.limit):
+                game = self._strongest(game, tau, wanted)
+            if not refine or all(len(nodes) == 1 for nodes in game.player_nodes):
+                break
+            self._staged = True
+            winners = self._winners(game, ask, search, tau, wanted, unwanted)
+            if not winners:
+                self.notes.append("no group stands out, so none was refined")
+                break
+            nodes = np.sort(np.concatenate([game.player_nodes[player] for player in winners]))
+            # Groups that have all won once more will not come apart by grouping them again.
+            stuck = len(self.stages) > 1 and len(winners) == game.num_players
+            game = game.zoomed([[v] for v in nodes.tolist()] if stuck else self._parts(game, nodes), self.others)
+        if self.stages and len(self.stages[-1]["kept"]):
+            self.notes.append(
+                f"then {game.num_players} players that stand for {sum(len(v) for v in game.player_nodes):,} nodes, "
+                f"all others {self.others}; motifs outside of them were not looked for"
+            )
+        return game
+
+    def _winners(
+        self,
+        game: ModelGame,
+        ask: Callable[..., Interactions],
+        search: Callable[..., MotifSet],
+        tau: float,
+        wanted: set[int],
+        unwanted: set[int],
+    ) -> list[int]:
+        """Groups that go on: those in motifs of groups, and those with a notable effect on their own."""
+        members = [set(nodes.tolist()) for nodes in game.player_nodes]
+        required = [player for player, nodes in enumerate(members) if wanted & nodes]
+        barred = [player for player, nodes in enumerate(members) if nodes <= unwanted]
+        before = game.num_queries
+        found = ask(game)
+        most = max(2, math.ceil(_SHARE_WINNING * game.num_players), len(required))
+        motifs = search(found, max_nodes=most, include=required, exclude=barred)
+        # A few orderings can miss a member of a larger group; what it changes on its own they cannot hide.
+        targets = game.target_players
+        effect = single_effects(game, targets, tau)
+        effect[barred + targets] = 0.0  # without a target there is nothing left, whatever the others do
+        notable = [p for p in np.argsort(-effect, kind="stable").tolist() if effect[p] > _NOTABLE * effect.max()]
+        first = list(dict.fromkeys([*motifs.nodes, *notable]))
+        winners = _within_reach(game, first, targets, most) if first else []
+        self._note_stage(game, found, motifs, winners, game.num_queries - before)
+        return winners
+
+    def _parts(self, game: ModelGame, nodes: Integers) -> list[list[int]]:
+        """Nodes one by one where they are few enough to rank, else connected groups, where these are of any use."""
+        if len(nodes) > max(self.allowed, _MOST_RANKED_INSIDE):
+            labels = self._communities(game.edges_between(nodes), len(nodes))
+            sizes = np.bincount(labels)
+            if 2 * sizes.max() <= len(nodes):
+                return [nodes[labels == label].tolist() for label in range(len(sizes))]
+        return [[v] for v in nodes.tolist()]
+
+    def _strongest(self, game: ModelGame, tau: float, wanted: set[int]) -> ModelGame:
+        """The players with the largest effects on their own; the others become scenery."""
+        self._staged = True
+        before = game.num_queries
+        targets = game.target_players
+        effect = single_effects(game, targets, tau)
+        effect[[p for p, nodes in enumerate(game.player_nodes) if wanted & set(nodes.tolist())]] = np.inf
+        effect[targets] = np.inf
+        kept = _within_reach(game, np.argsort(-effect, kind="stable").tolist(), targets, self.allowed)
+        what = "players" if max(len(nodes) for nodes in game.player_nodes) == 1 else "groups"
+        self.cap = {
+            "players": game.num_players,
+            "kept": len(kept),
+            "by": "largest change when taken from all, or added to the targets alone",
+            "others": "present",
+            "num_queries": game.num_queries - before,
+        }
+        paths = ", and nodes on shortest paths to the target" if targets else ""
+        self.notes.append(
+            f"{len(kept)} of {game.num_players:,} {what} play, those with the largest effect on their own{paths} "
+            f"({self.cap['num_queries']:,} queries); the others are always present"
+        )
+        return game.zoomed([game.player_nodes[player].tolist() for player in kept])
+
+    def _note_stage(
+        self, game: ModelGame, found: Interactions, motifs: MotifSet, kept: list[int], num_queries: int
+    ) -> None:
+        matrix, errors = found.matrix, found.std_error_matrix
+        pairs = np.argwhere(np.triu(matrix, 1))
+        self.stages.append(
+            {
+                "players": [nodes.tolist() for nodes in game.player_nodes],
+                "kept": kept,
+                "motifs": [[list(motif.nodes), motif.score] for motif in motifs],
+                "first_order": np.diag(matrix).tolist(),
+                "pairs": [[i, j, float(matrix[i, j]), float(errors[i, j])] for i, j in pairs.tolist()],
+                "exact": found.exact,
+                "method": found.method,
+                "num_queries": num_queries,
+            }
+        )
+        nodes = sum(len(members) for members in game.player_nodes)
+        inside = sum(len(game.player_nodes[player]) for player in kept)
+        first = f"{self._named}: " if len(self.stages) == 1 else "then "
+        self.notes.append(
+            f"{first}{game.num_players} groups of {nodes:,} nodes, {num_queries:,} queries; "
+            f"{len(kept)} kept ({inside:,} nodes)"
+        )
+
+    # -- what explain() asks of it --------------------------------------------------------------------------------
+
+    def budget(self, game: ModelGame, order: int, method: str, given: int | None) -> int | None:
+        """What a sampled stage may cost, where the user does not say: a few thousand coalitions, or two orderings."""
+        if given is not None or not self._staged or method.startswith("exact"):
+            return given
+        # One ordering of n players meets up to C(n, k) coalitions of its own, and the sets below k come once.
+        return max(STAGE_BUDGET, 2 * math.comb(game.num_players, max(order, 1)) + game.num_players**2)
+
+    def playing(self, nodes: Iterable[int], game: ModelGame) -> list[int]:
+        """Those of the nodes that still play; all of them where nothing was done."""
+        if not self._staged:
+            return list(nodes)
+        left = {int(v) for members in game.player_nodes for v in members}
+        return [v for v in nodes if v in left]
+
+    def record(self) -> dict[str, Any]:
+        """What was done, as plain values for :attr:`mage.Explanation.extra`."""
+        parts = {"stages": self.stages, "players_cap": self.cap, "notes": self.notes}
+        return {name: part for name, part in parts.items() if part}
+
+
+def single_effects(game: ModelGame, targets: list[int], tau: float = 0.5) -> Floats:
+    """What each player changes on its own: taken from all players, or added to the targets alone; the larger of both.
+
+    The first finds members of a group that only works as a whole, the second those that others could replace.
+
+    Args:
+        game: The game.
+        targets: Players without which there is no output.
+        tau: τ: changes for the output weigh τ, changes against it 1 − τ.
+    """
+    count = game.num_players
+    base = np.zeros(count, dtype=np.bool_)
+    base[targets] = True
+    effect = np.zeros(count)
+    everyone, alone = game.worth(np.stack([np.ones_like(base), base]))
+
+    def weighed(change: Floats) -> Floats:
+        return np.where(change > 0, tau * change, (tau - 1) * change)
+
+    for start in range(0, count, _ROWS):
+        some = np.arange(start, min(start + _ROWS, count))
+        rows = np.zeros((len(some), count), dtype=np.bool_)
+        rows[np.arange(len(some)), some] = True
+        effect[some] = np.maximum(weighed(everyone - game.worth(~rows)), weighed(game.worth(rows | base) - alone))
+    return effect
+
+
+def _within_reach(game: ModelGame, order: list[int], targets: list[int], most: int) -> list[int]:
+    """The first players of an order, each with those on a shortest path to the nearest target, ``most`` in all."""
+    if not targets:
+        return sorted(order[:most])
+    edges = game.graph.edges
+    weights = csr_array((np.ones(len(edges)), (edges[:, 0], edges[:, 1])), shape=(game.num_players,) * 2)
+    _, parent, _ = dijkstra(
+        weights, directed=False, indices=targets, unweighted=True, min_only=True, return_predecessors=True
+    )
+    kept = dict.fromkeys(targets)
+    for player in order:
+        path = [player]
+        while path[-1] not in kept and parent[path[-1]] >= 0:
+            path.append(int(parent[path[-1]]))
+        new = [step for step in path if step not in kept]
+        if len(kept) + len(new) <= most:
+            kept.update(dict.fromkeys(new))
+    return sorted(kept)

@@ -1,0 +1,77 @@
+"""A part of a large explanation that fits on a page: the motifs, the players, and what lies around them."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+from scipy.sparse import coo_array, csr_array
+
+from mage._core.checks import checked_whole
+from mage._core.typing import Integers
+from mage.explanation.explanation import Explanation
+from mage.motifs import Motif
+
+MOST_NODES = 300
+# What belongs to nodes or edges by their numbers in the whole graph.
+_BY_NUMBER = ("stages", "edge_scores")
+
+
+def close_up(explanation: Explanation, most_nodes: int = MOST_NODES) -> Explanation:
+    """The same explanation on a part of its graph, renumbered; nodes keep their names. Small graphs stay whole.
+
+    The part has all nodes of motifs, a node of every player, and the nodes nearest to these, players before others, as
+    many as there is room for. Drawing a graph takes time and memory with the square of its nodes; this does not.
+
+    Args:
+        explanation: Of a graph of any size.
+        most_nodes: Nodes to keep, unless motifs and players alone are more.
+    """
+    checked_whole("most_nodes", most_nodes)
+    if explanation.num_nodes <= most_nodes:
+        return explanation
+    kept = _nearest(explanation, most_nodes)
+    number = np.full(explanation.num_nodes, -1, dtype=np.int64)
+    number[kept] = np.arange(len(kept))
+    names = tuple(explanation.names[v] for v in kept.tolist())
+    edges = number[explanation.edge_index]
+    motifs = [
+        Motif(tuple(number[list(motif.nodes)].tolist()), motif.score, motif.names) for motif in explanation.motifs
+    ]
+    return replace(
+        explanation,
+        motifs=replace(explanation.motifs, motifs=tuple(motifs), num_nodes=len(kept)),
+        players=tuple(tuple(v for v in number[list(nodes)].tolist() if v >= 0) for nodes in explanation.players),
+        edge_index=edges[:, (edges >= 0).all(axis=0)],
+        num_nodes=len(kept),
+        names=names,
+        extra={
+            **{key: value for key, value in explanation.extra.items() if key not in _BY_NUMBER},
+            "part_of": explanation.num_nodes,
+        },
+    )
+
+
+def _nearest(explanation: Explanation, most: int) -> Integers:
+    """Nodes to keep, ascending: those that have to stay, then by distance to them, players first."""
+    count = explanation.num_nodes
+    must = np.zeros(count, dtype=np.bool_)
+    must[list(explanation.motifs.nodes)] = True
+    plays = np.zeros(count, dtype=np.bool_)
+    for nodes in explanation.players:
+        plays[list(nodes)] = True
+        if not must[list(nodes)].any():
+            must[nodes[0]] = True
+    source, target = explanation.edge_index
+    ends = (np.concatenate([source, target]), np.concatenate([target, source]))
+    matrix = csr_array(coo_array((np.ones(len(ends[0]), dtype=np.int8), ends), shape=(count, count)))
+    kept, ring = must, must
+    while kept.sum() < most:
+        ring = (matrix @ ring.astype(np.float32) > 0) & ~kept
+        near = np.flatnonzero(ring)
+        if len(near) == 0:
+            break
+        order = near[np.argsort(~plays[near], kind="stable")]
+        kept = kept.copy()
+        kept[order[: most - int(kept.sum())]] = True
+    return np.flatnonzero(kept)

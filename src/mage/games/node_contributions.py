@@ -1,0 +1,137 @@
+"""What each node adds to the output of a model that adds up or averages its nodes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from mage._core.typing import Bits, Floats, Integers, Masks
+from mage._torch.computation_tree import Unfolding, incoming_edges, unfold
+from mage._torch.graph_input import GraphInput
+from mage.games.game import Game
+from mage.graph import packing
+
+if TYPE_CHECKING:
+    from torch_geometric.data import Data
+
+_TOLERANCE = 1e-4
+
+
+def one_graph_per_node(data: Data) -> int:
+    """Call every node of a union a graph of its own; messages still run along the edges. Returns how many there are.
+
+    What a model that pools by the ``batch`` vector then returns is what each node would contribute to a pool.
+    """
+    count = int(data.num_nodes or 0)
+    data.batch = torch.arange(count, device=data.edge_index.device)
+    data.ptr = torch.arange(count + 1, device=data.edge_index.device)
+    data._num_graphs = count
+    return count
+
+
+def edges_are_alike(graph: GraphInput) -> bool:
+    """Whether edges carry nothing, run both ways and come once, so that neighbours only differ by themselves."""
+    pairs = set(map(tuple, graph.edge_index.T.tolist()))
+    both = all((j, i) in pairs and i != j for i, j in pairs)
+    return not graph.edge and both and len(pairs) == graph.edge_index.size(1)
+
+
+def kinds_of_nodes(graph: GraphInput) -> Bits:
+    """A number for each node, equal where nodes cannot be told apart by what they carry.
+
+    Where edges are not alike every node is of a kind of its own, as then undirected colour refinement might take for
+    equal what the model does not.
+    """
+    alone = np.arange(graph.num_nodes, dtype=np.uint64)
+    if not edges_are_alike(graph):
+        return alone
+    rows = [_rows(value) for value in graph.node.values() if isinstance(value, Tensor)]
+    if not rows:
+        return np.zeros_like(alone)
+    return np.unique(np.concatenate(rows, axis=1), axis=0, return_inverse=True)[1].reshape(-1).astype(np.uint64)
+
+
+def _rows(value: Tensor) -> Floats:
+    return np.asarray(value.detach().cpu().reshape(len(value), -1).double().numpy())
+
+
+class Wiring(NamedTuple):
+    """Who hears whom, as far as the model can tell.
+
+    Attributes:
+        kinds: A number for each player, equal for those that carry the same.
+        edge_index: Edges of the graph [2, e] between players.
+        edges_alike: Whether neighbours only differ by what they are, not by the edges to them.
+    """
+
+    kinds: Bits
+    edge_index: Integers
+    edges_alike: bool
+
+
+class NodeShares:
+    """h_v(T): what node v adds to the worth of T; the shares of all members make up the worth.
+
+    Args:
+        outputs: The output of every node as if it were alone in the pool, for coalitions [q, n].
+        unfolded: The same for the first so many nodes of an unfolding.
+        wiring: Who hears whom.
+        alone: The outputs where all nodes are absent [n].
+        scale: What an output counts in the worth: 1 for a model that adds up its nodes, 1/n for one that averages.
+    """
+
+    def __init__(
+        self,
+        outputs: Callable[[Masks], Floats],
+        unfolded: Callable[[Unfolding, int], Floats],
+        wiring: Wiring,
+        alone: Floats,
+        scale: float,
+    ) -> None:
+        self._outputs = outputs
+        self._unfolded = unfolded
+        self._alone = alone
+        self._scale = scale
+        self._edge_index = wiring.edge_index
+        self._incoming = incoming_edges(wiring.edge_index, len(alone))
+        self.kinds = wiring.kinds
+        self.edges_alike = wiring.edges_alike
+
+    @classmethod
+    def of(
+        cls,
+        game: Game,
+        outputs: Callable[[Masks], Floats],
+        unfolded: Callable[[Unfolding, int], Floats],
+        wiring: Wiring,
+    ) -> NodeShares | None:
+        """The shares of a game's nodes, or None where they do not make up the worth of all."""
+        everyone = np.ones((1, game.num_players), dtype=np.bool_)
+        try:
+            absent, present = outputs(np.concatenate([~everyone, everyone]))
+        except (RuntimeError, ValueError, TypeError, IndexError):
+            return None  # the model does not take such batches
+        shares, total = present - absent, float(game.worth(everyone)[0])
+        for scale in (1.0 / len(shares), 1.0):
+            size = max(abs(total), scale * float(np.abs(shares).max()), 1e-12)
+            if abs(scale * float(shares.sum()) - total) <= _TOLERANCE * size:
+                return cls(outputs, unfolded, wiring, absent, scale)
+        return None
+
+    def __call__(self, coalitions: Bits) -> Floats:
+        """Shares of all nodes in each coalition [q, n]; 0 for nodes outside."""
+        masks = packing.unpack(coalitions, len(self._alone))
+        return np.asarray(np.where(masks, self._scale * (self._outputs(masks) - self._alone), 0.0))
+
+    def unfolding(self, coalitions: Bits, roots: Integers, colours: Bits, with_degrees: bool) -> Unfolding:
+        """One node of each coalition, with what it hears there; see :func:`mage._torch.computation_tree.unfold`."""
+        masks = packing.unpack(coalitions, len(self._alone))
+        return unfold(self._edge_index, self._incoming, masks, roots, colours, with_degrees)
+
+    def of_unfolding(self, unfolding: Unfolding, count: int) -> Floats:
+        """Shares of the first ``count`` nodes, the roots [count]."""
+        return np.asarray(self._scale * (self._unfolded(unfolding, count) - self._alone[unfolding.nodes[:count]]))

@@ -1,0 +1,12 @@
+"""The players' graph, its connected coalitions and their components."""
+
+from mage.graph.player_graph import (
+    CoalitionBlock,
+    PlayerGraph,
+    as_masks,
+    checked_player,
+    component_rows,
+    networkx_order,
+)
+
+__all__ = ["CoalitionBlock", "PlayerGraph", "as_masks", "checked_player", "component_rows", "networkx_order"]

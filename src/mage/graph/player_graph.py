@@ -1,0 +1,329 @@
+"""Who may talk to whom: the players' graph, its connected coalitions and components."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from mage._core.typing import AnyArray, Bits, Integers, Masks
+from mage._kernels import connected as kernels
+from mage.graph import packing
+from mage.graph.counting import count_by_frontier
+
+if TYPE_CHECKING:
+    import networkx
+
+_BLOCK_ROWS = 1 << 15
+_COUNTING_STEPS = 100_000
+
+
+class CoalitionBlock(NamedTuple):
+    """Connected coalitions R as bits, their open neighbourhoods N(R), and |R|."""
+
+    members: Bits
+    neighbours: Bits
+    sizes: Integers
+
+
+class PlayerGraph:
+    """An undirected graph on players ``0 … num_players - 1``, of any size.
+
+    Direction, duplicate edges and self-loops carry no meaning here and are dropped. Isolated players and disconnected
+    graphs are ordinary.
+
+    Args:
+        num_players: Number of players n ≥ 1.
+        edges: Pairs ``(i, j)``; empty by default. See :meth:`from_edge_index` and :meth:`from_networkx` for others.
+    """
+
+    def __init__(self, num_players: int, edges: Iterable[Sequence[int]] | AnyArray = ()) -> None:
+        self.num_players = _checked_count(num_players)
+        pairs = _normalised(edges, self.num_players)
+        self.num_edges = len(pairs)
+        words = packing.num_words(self.num_players)
+        self.adjacency_bits: Bits = np.zeros((self.num_players, words), dtype=np.uint64)
+        both = np.concatenate([pairs, pairs[:, ::-1]])
+        shift = (both[:, 1] % 64).astype(np.uint64)
+        np.bitwise_or.at(self.adjacency_bits, (both[:, 0], both[:, 1] // 64), np.uint64(1) << shift)
+        self._edges: Integers | None = pairs
+        for array in (pairs, self.adjacency_bits):
+            array.setflags(write=False)
+
+    @classmethod
+    def complete(cls, num_players: int) -> PlayerGraph:
+        """Everybody talks to everybody: the graph under which structure does not matter."""
+        graph = cls(num_players)
+        count = graph.num_players
+        everyone = packing.pack(np.ones((1, count), dtype=np.bool_))
+        own = np.arange(count)
+        bits = np.repeat(everyone, count, axis=0)
+        bits[own, own // 64] ^= np.uint64(1) << (own % 64).astype(np.uint64)
+        bits.setflags(write=False)
+        graph.adjacency_bits = bits
+        graph.num_edges = count * (count - 1) // 2
+        graph._edges = None
+        return graph
+
+    @classmethod
+    def from_edge_index(cls, edge_index: Any, num_players: int | None = None) -> PlayerGraph:
+        """From a PyG ``edge_index`` of shape [2, e] (tensor or array).
+
+        Args:
+            edge_index: Columns are edges; one or both directions may be stored.
+            num_players: Number of nodes; by default the largest index + 1.
+        """
+        columns = _as_array(edge_index)
+        if columns.ndim != 2 or columns.shape[0] != 2:
+            raise ValueError(f"edge_index must have shape [2, e], got {list(columns.shape)}")
+        if num_players is None:
+            num_players = int(columns.max()) + 1 if columns.size else 0
+        return cls(num_players, columns.T)
+
+    @classmethod
+    def from_networkx(cls, graph: networkx.Graph[Any]) -> PlayerGraph:
+        """From a networkx graph: nodes 0 … n − 1 keep their numbers, others are numbered as they are listed."""
+        number = {node: i for i, node in enumerate(networkx_order(graph))}
+        return cls(len(number), [(number[u], number[v]) for u, v in graph.edges()])
+
+    @classmethod
+    def of(cls, source: Any, num_players: int) -> PlayerGraph:
+        """Whatever a user has: None (complete), a PlayerGraph, edges, a PyG ``edge_index``, a networkx graph.
+
+        An array of shape [2, e] is read as an ``edge_index``, one of shape [e, 2] as a list of pairs; for [2, 2] a
+        tensor is an ``edge_index`` and anything else a list of two pairs.
+        """
+        if source is None:
+            return cls.complete(num_players)
+        if not isinstance(source, PlayerGraph):
+            if hasattr(source, "nodes") and hasattr(source, "edges"):
+                source = cls.from_networkx(source)
+            elif hasattr(source, "shape") and len(source.shape) == 2 and source.shape[0] == 2:
+                columns = source.shape[1] != 2 or hasattr(source, "detach")
+                return cls.from_edge_index(source, num_players) if columns else cls(num_players, source)
+            else:
+                return cls(num_players, source)
+        if source.num_players != num_players:
+            raise ValueError(f"edges: the graph has {source.num_players} players, expected {num_players}")
+        graph: PlayerGraph = source
+        return graph
+
+    @property
+    def edges(self) -> Integers:
+        """Undirected edges [e, 2] with i < j, sorted, each once."""
+        if self._edges is None:
+            # A complete graph has many; they are listed only when somebody asks.
+            self._edges = np.argwhere(np.triu(self.adjacency, 1))
+            self._edges.setflags(write=False)
+        return self._edges
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether every pair is joined."""
+        return self.num_edges == self.num_players * (self.num_players - 1) // 2
+
+    @property
+    def adjacency(self) -> Masks:
+        """The symmetric n × n adjacency matrix, false on the diagonal."""
+        return packing.unpack(self.adjacency_bits, self.num_players)
+
+    def neighbour_lists(self) -> list[list[int]]:
+        """Neighbours of each player, ascending."""
+        both = np.concatenate([self.edges, self.edges[:, ::-1]])
+        both = both[np.lexsort((both[:, 1], both[:, 0]))]
+        cuts = np.searchsorted(both[:, 0], np.arange(1, self.num_players))
+        return [near.tolist() for near in np.split(both[:, 1], cuts)]
+
+    def __repr__(self) -> str:
+        return f"PlayerGraph({self.num_players} players, {self.num_edges} edges)"
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, PlayerGraph):
+            return NotImplemented
+        return self.num_players == other.num_players and np.array_equal(self.edges, other.edges)
+
+    def __hash__(self) -> int:
+        return hash((self.num_players, self.edges.tobytes()))
+
+    # -- coalitions given by the caller ---------------------------------------------------------------------------
+
+    def masks(self, coalitions: Any) -> Masks:
+        """Coalitions as booleans [q, n]: a boolean array, one set of players, or an iterable of sets of players."""
+        return as_masks(coalitions, self.num_players)
+
+    def component_labels(self, coalitions: Any) -> Integers:
+        """For each coalition and player the rank of the player's component, −1 outside; shape [q, n]."""
+        bits = packing.pack(self.masks(coalitions))
+        labels = np.empty((len(bits), self.num_players), dtype=np.int64)
+        kernels.label_components(self.adjacency_bits, bits, labels)
+        return labels
+
+    def components(self, coalition: Any = None) -> list[list[int]]:
+        """Connected components ζ(T) of one coalition (of all players by default), by smallest member."""
+        chosen = np.ones((1, self.num_players), dtype=np.bool_) if coalition is None else self.masks(coalition)
+        if len(chosen) != 1:
+            raise ValueError(f"coalition: expected one coalition, got {len(chosen)}; see component_labels")
+        labels = self.component_labels(chosen)[0]
+        return [np.flatnonzero(labels == label).tolist() for label in range(labels.max(initial=-1) + 1)]
+
+    def is_connected(self, coalitions: Any) -> Masks:
+        """Whether each coalition induces one component; the empty coalition does not. Shape [q]."""
+        return np.asarray(self.component_labels(coalitions).max(axis=1, initial=-1) == 0)
+
+    def neighbours(self, coalitions: Any) -> Masks:
+        """N(R): players outside each coalition that are adjacent to it; shape [q, n]."""
+        bits = packing.pack(self.masks(coalitions))
+        outside = np.empty_like(bits)
+        kernels.open_neighbourhoods(self.adjacency_bits, bits, outside)
+        return packing.unpack(outside, self.num_players)
+
+    # -- all connected coalitions ---------------------------------------------------------------------------------
+
+    def count_connected(self, cap: int | None = None) -> int:
+        """Number of connected coalitions, or ``cap + 1`` where there are more than ``cap``.
+
+        Complete graphs have 2ⁿ − 1; sparse ones are counted over a moving frontier, others by listing, which is what
+        ``cap`` keeps short.
+        """
+        exact = self.count_connected_quickly()
+        if exact is None:
+            most = int(np.iinfo(np.int64).max) - 1
+            limit = most if cap is None else min(cap, most)
+            exact = int(kernels.count(self.adjacency_bits, self._stack(2), limit))
+        return exact if cap is None else min(exact, cap + 1)
+
+    def count_connected_quickly(self) -> int | None:
+        """The exact number of connected coalitions where it can be had in well under a second, else None."""
+        if self.is_complete:
+            return int(2**self.num_players - 1)
+        return count_by_frontier(self.neighbour_lists(), _COUNTING_STEPS)
+
+    def blocks(self, block_size: int = _BLOCK_ROWS, max_size: int | None = None) -> Iterator[CoalitionBlock]:
+        """All connected coalitions in a fixed order, a block of bits at a time, in memory that does not grow."""
+        if block_size < 1:
+            raise ValueError(f"block_size must be at least 1, got {block_size}")
+        largest = self.num_players if max_size is None else min(max_size, self.num_players)
+        if largest < 1:
+            return
+        stack, cursor = self._stack(4), np.zeros(2, dtype=np.int64)
+        words = self.adjacency_bits.shape[1]
+        while True:
+            members = np.empty((block_size, words), dtype=np.uint64)
+            outside = np.empty_like(members)
+            sizes = np.empty(block_size, dtype=np.int64)
+            written = kernels.next_block(self.adjacency_bits, stack, cursor, largest, members, outside, sizes)
+            if written:
+                yield CoalitionBlock(members[:written], outside[:written], sizes[:written])
+            if written < block_size:
+                return
+
+    def connected_coalitions(self, block_size: int = _BLOCK_ROWS, max_size: int | None = None) -> Iterator[Masks]:
+        """The same coalitions as :meth:`blocks`, as booleans [b, n]."""
+        for block in self.blocks(block_size, max_size):
+            yield packing.unpack(block.members, self.num_players)
+
+    def sample_connected(self, count: int, seed: int | np.random.Generator = 0) -> Masks:
+        """Random connected coalitions [count, n]: the components of random sets of players.
+
+        Each set takes every player with one probability x, itself uniform on (0, 1); this is the law under which the
+        permutation estimators meet components. A coalition may come more than once.
+        """
+        if count < 0:
+            raise ValueError(f"count must not be negative, got {count}")
+        generator = np.random.default_rng(seed)
+        found: list[Masks] = [np.zeros((0, self.num_players), dtype=np.bool_)]
+        missing = count
+        while missing > 0:
+            # A fixed draw size keeps the sequence the same for every count.
+            chance = generator.random((256, 1))
+            labels = self.component_labels(generator.random((256, self.num_players)) < chance)
+            rows, ranks = component_rows(labels)
+            found.append(labels[rows[:missing]] == ranks[:missing, None])
+            missing -= len(found[-1])
+        return np.concatenate(found)
+
+    def _stack(self, layers: int) -> Bits:
+        return np.zeros((self.num_players + 2, layers, self.adjacency_bits.shape[1]), dtype=np.uint64)
+
+
+def networkx_order(graph: networkx.Graph[Any]) -> list[Any]:
+    """The nodes of a networkx graph in the order in which they become players."""
+    nodes = list(graph.nodes)
+    numbers = {node for node in nodes if isinstance(node, int | np.integer) and not isinstance(node, bool)}
+    return list(range(len(nodes))) if numbers == set(range(len(nodes))) else nodes
+
+
+def component_rows(labels: Integers) -> tuple[Integers, Integers]:
+    """All components of labelled coalitions: which coalition each is of, and its rank there."""
+    counts = labels.max(axis=1, initial=-1) + 1
+    rows = np.repeat(np.arange(len(labels)), counts)
+    return rows, np.arange(len(rows)) - np.repeat(np.cumsum(counts) - counts, counts)
+
+
+def as_masks(coalitions: Any, num_players: int) -> Masks:
+    """Coalitions as booleans [q, n]: a boolean array, one set of players, or an iterable of sets of players."""
+    if hasattr(coalitions, "dtype"):
+        array = _as_array(coalitions)
+        if array.dtype == np.bool_:
+            masks: Masks = np.atleast_2d(array)
+            if masks.ndim != 2 or masks.shape[1] != num_players:
+                raise ValueError(f"coalitions must have shape [q, {num_players}], got {list(masks.shape)}")
+            return masks
+        if array.ndim != 1:
+            raise ValueError(f"coalitions: an array of {array.dtype} could be masks or players; convert masks to bool")
+        coalitions = array.tolist()
+    if isinstance(coalitions, set | frozenset):
+        listed = [coalitions]
+    else:
+        listed = list(coalitions)
+        if listed and not isinstance(listed[0], Iterable):
+            listed = [listed]
+    masks = np.zeros((len(listed), num_players), dtype=np.bool_)
+    for row, players in enumerate(listed):
+        for player in players:
+            masks[row, checked_player(player, num_players)] = True
+    return masks
+
+
+def checked_player(player: Any, num_players: int) -> int:
+    """A player's number, or an error that says what is wrong with it."""
+    try:
+        if isinstance(player, bool | np.bool_):
+            raise TypeError
+        number = operator.index(player)
+    except TypeError:
+        raise ValueError(f"players are whole numbers 0 … {num_players - 1}, got {player!r}") from None
+    if not 0 <= number < num_players:
+        raise ValueError(f"player {number} does not exist; players are 0 … {num_players - 1}")
+    return number
+
+
+def _as_array(source: Any) -> AnyArray:
+    if hasattr(source, "detach"):
+        source = source.detach().cpu().numpy()
+    return np.asarray(source)
+
+
+def _checked_count(num_players: int) -> int:
+    if isinstance(num_players, bool) or int(num_players) != num_players or num_players < 1:
+        raise ValueError(f"num_players must be a whole number ≥ 1, got {num_players!r}")
+    return int(num_players)
+
+
+def _normalised(edges: Any, num_players: int) -> Integers:
+    """Undirected edges [e, 2] with i < j, each once, sorted."""
+    pairs = _as_array(edges if hasattr(edges, "shape") else list(edges))
+    if pairs.size == 0:
+        return np.zeros((0, 2), dtype=np.int64)
+    if pairs.ndim != 2 or pairs.shape[1] != 2:
+        raise ValueError(f"edges must be pairs of players [e, 2], got shape {list(pairs.shape)}")
+    if not np.issubdtype(pairs.dtype, np.integer):
+        raise ValueError(f"edges must hold whole numbers, got {pairs.dtype}")
+    outside = (pairs < 0) | (pairs >= num_players)
+    if outside.any():
+        row = int(np.flatnonzero(outside.any(axis=1))[0])
+        raise ValueError(f"edges: {tuple(pairs[row].tolist())} is not between players 0 … {num_players - 1}")
+    ordered = np.sort(pairs.astype(np.int64), axis=1)
+    return np.unique(ordered[ordered[:, 0] != ordered[:, 1]], axis=0)

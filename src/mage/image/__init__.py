@@ -1,0 +1,1 @@
+"""Images: regions that play, super-pixels, and preparation of pictures for networks."""

@@ -1,0 +1,1 @@
+"""The exact index of games in which players act together only nearby."""

@@ -1,0 +1,315 @@
+"""The exact index of games whose worth is a sum over players of what each sees nearby.
+
+A message-passing model of L layers that adds up or averages its nodes gives f(T) = Σ_{v ∈ T} h_v(T), and h_v(T) depends
+only on R = [T]_v, what lies within L hops of v inside T (L + 1 where layers divide by degrees). [T]_v is R exactly when
+R ⊆ T and T misses N_v(R), the nodes that R's inner layers touch and R has not. So the closed form holds for each h_v
+with N_v(R) in the place of N(R),
+
+    Ψᵏ_S = Σ_v Σ over R ∋ v with S ⊆ R ∪ N_v(R) of (−1)^q · k · B(|R| + q − k + 1, |N_v(R)| − q + k) · h_v(R),
+
+and no coalition larger than a neighbourhood matters. Nodes of one kind with neighbourhoods that colour refinement
+cannot tell apart are the same to such a model, and what is left is asked for together: unfolded into one graph in which
+each neighbourhood is a node that hears its parts, and equal parts occur once (:mod:`mage._torch.computation_tree`).
+Where a
+model does not take that for what it stands for, coalitions are asked for that show what all their nodes see at once.
+Everything that is assumed is checked on what the model answers.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple, Protocol
+
+import numpy as np
+
+from mage._core.progress import progress_bar
+from mage._core.typing import Bits, Floats, Integers
+from mage._kernels import neighbourhoods as kernels
+from mage._torch.computation_tree import Unfolding
+from mage.games import Game
+from mage.graph import PlayerGraph, packing
+from mage.indices.closed_form import Accumulator, dividend_coefficients, top_order_coefficients
+from mage.indices.estimators.exact import TooManyCoalitionsError
+from mage.indices.estimators.exact_local.coalitions import (
+    CHECKS,
+    NotLocalError,
+    allowance,
+    check_coalitions,
+    tolerance_of,
+)
+
+_MOST_NEIGHBOURHOODS = 20_000_000
+_CHUNK = 1 << 12
+_UNFOLDED_AT_ONCE = 1 << 14
+_ROUNDINGS = 200  # how often a share may be rounded
+QUERIES_OF_A_CHECK = 2 * CHECKS + 1
+
+
+class Shares(Protocol):
+    """What each player adds: h_v(T)."""
+
+    kinds: Bits
+    edges_alike: bool
+
+    def __call__(self, coalitions: Bits) -> Floats:
+        """h_v(T) of each coalition and player [q, n]."""
+
+    def unfolding(self, coalitions: Bits, roots: Integers, colours: Bits, with_degrees: bool) -> Unfolding:
+        """One player in each coalition, with what it hears there."""
+
+    def of_unfolding(self, unfolding: Unfolding, count: int) -> Floats:
+        """h_v(T) of these players [count]."""
+
+
+class _Neighbourhoods(NamedTuple):
+    members: Bits
+    rejected: Bits
+    roots: Integers
+
+
+class _Colours(NamedTuple):
+    """How nodes are told apart: kinds, rounds of refinement, and whether degrees count from the start."""
+
+    adjacency: Bits
+    kinds: Bits
+    rounds: int
+    with_degrees: bool
+
+    def of_roots(self, found: _Neighbourhoods) -> Bits:
+        result = np.empty(len(found.members), dtype=np.uint64)
+        kernels.root_colours(found.members, found.roots, *self, result)
+        return result
+
+    def of_all(self, coalitions: Bits) -> Bits:
+        result = np.empty((len(coalitions), len(self.kinds)), dtype=np.uint64)
+        kernels.all_colours(coalitions, *self, result)
+        return result
+
+    def by_round(self, coalitions: Bits) -> Bits:
+        result = np.empty((self.rounds + 1, len(coalitions), len(self.kinds)), dtype=np.uint64)
+        kernels.colours_by_round(coalitions, *self, result)
+        return result
+
+
+class Hearing(NamedTuple):
+    """How far nodes hear, and the random nodes in random coalitions on which it was tried, with their shares.
+
+    Attributes:
+        hops: L, how far messages go.
+        extra_hop: Whether nodes feel more than what lies within L hops, such as the degrees of nodes at the edge of it.
+        coalitions: The coalitions.
+        nodes: A node of each.
+        shares: What it adds.
+        tolerance: Differences of so much of the largest worth are rounding.
+        allowed: Differences between shares that are rounding.
+    """
+
+    hops: int
+    extra_hop: bool
+    coalitions: Bits
+    nodes: Integers
+    shares: Floats
+    tolerance: float
+    allowed: float
+
+    @property
+    def radius(self) -> int:
+        """Hops that matter."""
+        return self.hops + self.extra_hop
+
+    def agrees(self, shares: Floats) -> bool:
+        """Whether these are the shares, up to rounding."""
+        return bool((np.abs(shares - self.shares) <= self.allowed).all())
+
+
+def listen(game: Game, shares: Shares, hops: int, seed: int) -> Hearing:
+    """Find out how far nodes hear; messages go ``hops`` far."""
+    generator = np.random.default_rng([seed, 1])
+    n, adjacency = game.num_players, game.graph.adjacency
+    coalitions = generator.random((CHECKS, n)) < generator.uniform(0.5, 1.0, size=(CHECKS, 1))
+    nodes = generator.integers(n, size=CHECKS)
+    coalitions[np.arange(CHECKS), nodes] = True
+    seen = np.zeros_like(coalitions)
+    seen[np.arange(CHECKS), nodes] = True
+    for _ in range(hops):
+        seen |= (seen @ adjacency) & coalitions
+    picked = np.arange(CHECKS), nodes
+    added = shares(packing.pack(coalitions))[picked]
+    tolerance = tolerance_of(game, _ROUNDINGS)
+    allowed = allowance(game, added, tolerance)
+    hearing = Hearing(hops, False, packing.pack(coalitions), nodes, added, tolerance, allowed)
+    return hearing._replace(extra_hop=not hearing.agrees(shares(packing.pack(seen))[picked]))
+
+
+def rooted_values(
+    game: Game, shares: Shares, hearing: Hearing, order: int, budget: int, seed: int, progress: bool | None
+) -> list[Floats]:
+    """The index of all sets of at most ``order`` players, a list by size.
+
+    Args:
+        game: The game.
+        shares: What each player adds to it.
+        hearing: How far nodes hear.
+        order: k.
+        budget: Most coalitions to ask for.
+        seed: Seed of the coalitions on which the property is checked.
+        progress: Show a progress bar; by default on a terminal only.
+    """
+    graph, last = game.graph, game.num_queries + budget
+    colours = _colours(game, shares, hearing)
+    unfolds = _unfolds(shares, hearing, colours)
+    if not unfolds and not hearing.extra_hop:
+        # In small graphs nobody is further away than messages go, but degrees still matter.
+        further = hearing._replace(extra_hop=True)
+        if _unfolds(shares, further, _colours(game, shares, further)):
+            hearing, colours, unfolds = further, _colours(game, shares, further), True
+    found = _all_neighbourhoods(graph, hearing.radius)
+    keys, first, wanted = np.unique(colours.of_roots(found), return_index=True, return_inverse=True)
+    if unfolds:
+        values = _unfolded(game, shares, found, first, colours, last, progress)
+    else:
+        asked = _cover(found, keys, wanted, colours, max(last - game.num_queries, 0))
+        values = _learn(shares, asked, keys, colours, hearing, progress)
+    _check(game, keys, values, colours, hearing, seed)
+    result = []
+    for size in range(1, order + 1):
+        coefficients = (top_order_coefficients if size == order else dividend_coefficients)(graph.num_players, size)
+        accumulator = Accumulator(graph.num_players, size, coefficients)
+        for start in range(0, len(wanted), 1 << 18):
+            part = slice(start, start + (1 << 18))
+            accumulator.add(found.members[part], found.rejected[part], values[wanted[part]])
+        result.append(accumulator.values())
+    return result
+
+
+def _colours(game: Game, shares: Shares, hearing: Hearing) -> _Colours:
+    """What tells nodes apart. Of those one hop further only the number counts, unless edges weigh differently."""
+    by_degrees = hearing.extra_hop and shares.edges_alike
+    rounds = hearing.hops if by_degrees else hearing.radius
+    return _Colours(game.graph.adjacency_bits, shares.kinds, rounds, by_degrees)
+
+
+def _too_many(needed: str) -> TooManyCoalitionsError:
+    return TooManyCoalitionsError(
+        f"method='exact-local' needs {needed}; raise budget, or use method='surrogate' or 'permutation'"
+    )
+
+
+def _all_neighbourhoods(graph: PlayerGraph, radius: int) -> _Neighbourhoods:
+    words = graph.adjacency_bits.shape[1]
+    nothing: Bits = np.empty((0, words), dtype=np.uint64)
+    parts, left = [], _MOST_NEIGHBOURHOODS
+    for root in range(graph.num_players):
+        count = kernels.neighbourhoods(graph.adjacency_bits, root, radius, nothing, nothing, left)
+        if count < 0:
+            raise TooManyCoalitionsError(
+                f"method='exact-local': nodes can see more than {_MOST_NEIGHBOURHOODS:,} different neighbourhoods of "
+                f"{radius} hops; use method='surrogate' or 'permutation'"
+            )
+        members = np.empty((count, words), dtype=np.uint64)
+        rejected = np.empty_like(members)
+        kernels.neighbourhoods(graph.adjacency_bits, root, radius, members, rejected, left)
+        parts.append(_Neighbourhoods(members, rejected, np.full(count, root)))
+        left -= count
+    return _Neighbourhoods(*(np.concatenate(part) for part in zip(*parts, strict=True)))
+
+
+def _unfolds(shares: Shares, hearing: Hearing, colours: _Colours) -> bool:
+    """Whether unfolded neighbourhoods are to the model what they stand for.
+
+    They are not to models that count edges at their sources, or for which an edge must run both ways.
+    """
+    try:
+        unfolded = shares.of_unfolding(
+            _unfolding(shares, hearing.coalitions, hearing.nodes, colours), len(hearing.nodes)
+        )
+    except (RuntimeError, ValueError, TypeError, IndexError):
+        return False  # the model does not take such graphs
+    return hearing.agrees(unfolded)
+
+
+def _unfolding(shares: Shares, coalitions: Bits, roots: Integers, colours: _Colours) -> Unfolding:
+    return shares.unfolding(coalitions, roots, colours.by_round(coalitions), colours.with_degrees)
+
+
+def _unfolded(
+    game: Game,
+    shares: Shares,
+    found: _Neighbourhoods,
+    first: Integers,
+    colours: _Colours,
+    last: int,
+    progress: bool | None,
+) -> Floats:
+    """The share of each colour, of which ``first`` names a neighbourhood; ``last`` is the query to stop at."""
+    least, budget = -(-len(first) // game.num_players), last - game.num_queries
+    if least > budget:
+        raise _too_many(f"at least {least:,} queries here, and budget leaves {budget:,}")
+    # Neighbourhoods as they were listed: those that come together have most of their parts in common.
+    order = np.argsort(first)
+    values = np.empty(len(first))
+    with progress_bar("neighbourhoods", len(first), progress) as tick:
+        for start in range(0, len(order), _UNFOLDED_AT_ONCE):
+            places = order[start : start + _UNFOLDED_AT_ONCE]
+            unfolding = _unfolding(shares, found.members[first[places]], found.roots[first[places]], colours)
+            if game.num_queries + unfolding.queries(game.num_players) > last:
+                done = start / len(order)
+                raise _too_many(f"more than the {budget:,} queries that budget leaves, which sufficed for {done:.0%}")
+            values[places] = shares.of_unfolding(unfolding, len(places))
+            tick(len(places))
+    return values
+
+
+def _cover(found: _Neighbourhoods, keys: Bits, wanted: Integers, colours: _Colours, budget: int) -> Bits:
+    """Coalitions that show every colour, large ones first: they show more at once."""
+    order = np.argsort(-packing.sizes(found.members), kind="stable")
+    candidates = np.ascontiguousarray(found.members[order])
+    known = np.zeros(len(keys), dtype=np.int64)
+    chosen = np.empty(min(budget, len(candidates)), dtype=np.int64)
+    count = kernels.cover(candidates, wanted[order], keys, *colours, known, chosen)
+    if count < 0:
+        raise _too_many(f"more than the {budget:,} queries that budget leaves")
+    return candidates[chosen[:count]]
+
+
+def _learn(
+    shares: Shares, asked: Bits, keys: Bits, colours: _Colours, hearing: Hearing, progress: bool | None
+) -> Floats:
+    """The share h of each colour; nodes of one colour must agree."""
+    low, high = np.full(len(keys), np.inf), np.full(len(keys), -np.inf)
+    with progress_bar("neighbourhoods", len(asked), progress) as tick:
+        for start in range(0, len(asked), _CHUNK):
+            block = asked[start : start + _CHUNK]
+            added, shown = shares(block), colours.of_all(block)
+            place = np.searchsorted(keys, shown)
+            place[place == len(keys)] = 0
+            ours = keys[place] == shown
+            np.minimum.at(low, place[ours], added[ours])
+            np.maximum.at(high, place[ours], added[ours])
+            tick(len(block))
+    scale = max(float(np.abs(high).max()), float(np.abs(low).max()), 1e-300)
+    apart = float((high - low).max()) / scale
+    if not apart * scale <= max(hearing.allowed, hearing.tolerance * scale):
+        raise NotLocalError(
+            f"method='exact-local': nodes that look alike within {hearing.radius} hops differ by {apart:.2g} of the "
+            "largest share; the model sees more than that"
+        )
+    return np.asarray((low + high) / 2)
+
+
+def _check(game: Game, keys: Bits, values: Floats, colours: _Colours, hearing: Hearing, seed: int) -> None:
+    """Compare the worths of random coalitions with the sums of what their members add."""
+    coalitions = check_coalitions(game.graph, seed)
+    shown = colours.of_all(packing.pack(coalitions))
+    place = np.minimum(np.searchsorted(keys, shown), len(keys) - 1)
+    known = (keys[place] == shown) | ~coalitions
+    predicted = np.where(coalitions, values[place], 0.0).sum(axis=1)
+    worths = game.worth(coalitions)
+    scale = max(float(np.abs(worths).max()), 1e-300)
+    violation = np.where(known.all(axis=1), np.abs(predicted - worths), np.inf)
+    worst = int(violation.argmax())
+    if violation[worst] > allowance(game, worths, hearing.tolerance):
+        raise NotLocalError(
+            f"method='exact-local': the worth of {game.describe(coalitions[worst])} is {worths[worst]:.6g}, but what "
+            f"its members see within {hearing.radius} hops makes {predicted[worst]:.6g} (a violation of "
+            f"{violation[worst] / scale:.2g} of the largest worth)"
+        )

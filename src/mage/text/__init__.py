@@ -1,0 +1,1 @@
+"""Sentences: words, dependency trees, and what describes words to a graph network."""

@@ -1,0 +1,352 @@
+import csv
+
+import networkx as nx
+import numpy as np
+import pytest
+import torch
+from torch import nn
+from torch_geometric.data import Data
+from torch_geometric.datasets import ExplainerDataset
+from torch_geometric.datasets.graph_generator import BAGraph
+from torch_geometric.nn import GCNConv, SAGEConv, global_add_pool, global_mean_pool
+from torch_geometric.utils import subgraph
+
+import mage
+from mage.cli.demo import demo_explanation
+from mage.models import demo_graph, load_demo_model
+from tests.data import cora, data_path
+
+
+class Net(nn.Module):
+    def __init__(self, features=4, classes=2, pool=global_mean_pool):
+        super().__init__()
+        self.first, self.second, self.head = GCNConv(features, 8), GCNConv(8, 8), nn.Linear(8, classes)
+        self.pool = pool
+
+    def forward(self, x, edge_index, batch):
+        return self.head(self.pool(self.second(self.first(x, edge_index).relu(), edge_index).relu(), batch))
+
+
+class NodeNet(nn.Module):
+    def __init__(self, features, classes, conv=GCNConv):
+        super().__init__()
+        self.first, self.second = conv(features, 16), conv(16, classes)
+
+    def forward(self, x, edge_index):
+        return self.second(self.first(x, edge_index).relu(), edge_index)
+
+
+def graph(seed=0, nodes=12):
+    torch.manual_seed(seed)
+    edges = torch.tensor(list(nx.barabasi_albert_graph(nodes, 1, seed=seed).edges())).T
+    return Data(x=torch.randn(nodes, 4), edge_index=torch.cat([edges, edges.flip(0)], dim=1))
+
+
+def trained(model, data, epochs=60):
+    torch.manual_seed(0)
+    optimiser = torch.optim.Adam(model.parameters(), lr=0.01)
+    for _ in range(epochs):
+        optimiser.zero_grad()
+        nn.functional.cross_entropy(model(data.x, data.edge_index), data.y).backward()
+        optimiser.step()
+    return model.eval()
+
+
+def test_defaults_need_no_touch():
+    data = graph()
+    explanation = mage.explain(Net(), data)
+    assert explanation.interactions.exact
+    assert explanation.motifs.optimal
+    assert explanation.motifs.max_nodes == 3
+    assert len(explanation.motifs) <= 2
+    assert explanation.target == int(np.argmax(explanation.prediction))
+    assert explanation.node_mask.shape == (12,)
+    assert explanation.edge_mask.shape == (data.num_edges,)
+    assert explanation.node_mask.sum() == len(explanation.motifs.nodes)
+    # The graph itself, and two graphs alone and together, to see that batches do not mix.
+    assert explanation.num_queries == explanation.interactions.num_queries + 1 + 4
+    assert explanation.seconds > 0
+
+
+def test_node_scores_are_the_myerson_value():
+    data, model = graph(), Net().eval()
+    explanation = mage.explain(model, data)
+    value = mage.interactions(mage.games.ModelGame(model, data), "myerson", method="exact")
+    np.testing.assert_allclose(explanation.node_scores, value.values, atol=1e-6)
+    total = explanation.interactions.group(range(12))
+    assert explanation.node_scores.sum() == pytest.approx(total, abs=1e-6)
+
+
+def test_seeds_repeat_and_differ():
+    data, model = graph(nodes=25), Net().eval()
+    runs = [mage.explain(model, data, permutations=20, seed=seed) for seed in (3, 3, 4)]
+    np.testing.assert_array_equal(runs[0].interactions.values, runs[1].interactions.values)
+    assert not np.array_equal(runs[0].interactions.values, runs[2].interactions.values)
+    assert runs[0].motif_error(runs[0].motifs[0]) > 0
+    assert "±" in repr(runs[0])
+
+
+@pytest.mark.parametrize("seed", [0, 1, 2])
+def test_the_five_cycle_speaks_against_the_grid(seed):
+    data = demo_graph(seed)
+    grid, cycle = (tuple(sorted(data[key].tolist())) for key in ("grid_nodes", "cycle_nodes"))
+    positive = mage.explain(load_demo_model(), data, 1, 9, tau=1.0, masking="split", budget=300_000)
+    assert positive.target == 1
+    assert [motif.nodes for motif in positive.motifs] == [grid]
+    both = demo_explanation(seed)
+    assert {motif.nodes: motif.sign for motif in both.motifs} == {grid: 1, cycle: -1}
+    assert both.motifs.optimal
+    assert both.interactions.exact
+
+
+def test_cora_nodes_are_explained_by_their_neighbourhood():
+    data = cora()
+    assert (data.num_nodes, data.num_edges) == (2708, 10556)
+    model = trained(NodeNet(data.num_features, 7), data, epochs=20)
+    degree = torch.bincount(data.edge_index[0])
+    for node in torch.nonzero(degree == 3).flatten()[:3].tolist():
+        explanation = mage.explain(model, data, node=node, permutations=20, max_nodes=5)
+        assert explanation.level == "node"
+        assert explanation.num_nodes == 2708
+        with torch.no_grad():
+            expected = model(data.x, data.edge_index)[node]
+        np.testing.assert_allclose(explanation.prediction, expected, atol=1e-4)
+        reach = {v for player in explanation.players for v in player}
+        assert set(explanation.motifs.nodes) <= reach
+        # Same-class citation networks: what speaks for a class is near the node, the node first of all.
+        assert node in explanation.motifs.nodes
+
+
+def check_node_worths(model, data, node):
+    """Worths of random coalitions against the whole graph with the absent nodes cut off by PyG's ``subgraph``."""
+    game = mage.games.ModelGame(model, data, node=node, masking="split", target=1)
+    players = np.concatenate(game.player_nodes)
+    masks = np.random.default_rng(0).random((8, game.num_players)) < 0.7
+    masks[:, players.tolist().index(node)] = True
+    for mask, worth in zip(masks, game.worth(masks), strict=True):
+        present = torch.ones(data.num_nodes, dtype=torch.bool)
+        present[torch.from_numpy(players[~mask])] = False
+        edge_index, _ = subgraph(present, data.edge_index, num_nodes=data.num_nodes)
+        with torch.no_grad():
+            expected = float(model(data.x, edge_index)[node, 1])
+        assert worth + game.baseline == pytest.approx(expected, abs=1e-5)
+
+
+def test_cora_worths_equal_those_on_the_whole_graph():
+    data = cora()
+    torch.manual_seed(0)
+    model = NodeNet(data.num_features, 7).eval()
+    degree = torch.bincount(data.edge_index[0])
+    for node in torch.nonzero(degree == 4).flatten()[:2].tolist():
+        check_node_worths(model, data, node)
+
+
+def test_ba_shapes_worths_equal_those_on_the_whole_graph():
+    torch.manual_seed(1)
+    data = ExplainerDataset(BAGraph(40, 2), motif_generator="house", num_motifs=6)[0]
+    data = Data(x=torch.rand(data.num_nodes, 4), edge_index=data.edge_index)
+    check_node_worths(NodeNet(4, 3, SAGEConv).eval(), data, 44)
+
+
+def test_ba_shapes_node_in_a_house():
+    torch.manual_seed(1)
+    dataset = ExplainerDataset(BAGraph(60, 2), motif_generator="house", num_motifs=12)
+    data = dataset[0]
+    data.x = torch.ones(data.num_nodes, 4)
+    data.y = data.y.long()
+    model = trained(NodeNet(4, int(data.y.max()) + 1, SAGEConv), data, epochs=120)
+    node = int(torch.nonzero(data.node_mask > 0)[0])
+    explanation = mage.explain(model, data, 1, 5, node=node, masking="split", permutations=50)
+    assert len(explanation.motifs.nodes) <= 5
+    assert len(explanation.players) < data.num_nodes
+
+
+class LinkNet(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.conv = SAGEConv(4, 8)
+
+    def forward(self, x, edge_index, edge_label_index):
+        z = self.conv(x, edge_index).tanh()
+        return (z[edge_label_index[0]] * z[edge_label_index[1]]).sum(dim=1)
+
+
+def test_links_are_explained_by_both_neighbourhoods():
+    data = graph(nodes=20)
+    u, v = data.edge_index[:, 0].tolist()
+    explanation = mage.explain(LinkNet(), data, edge=(u, v), task="binary", tau=0.5)
+    assert explanation.level == "edge"
+    near = {u, v} | {j for i, j in data.edge_index.T.tolist() if i in (u, v)}
+    assert {node for player in explanation.players for node in player} == near
+
+
+def molecule(smiles):
+    from rdkit import Chem
+
+    mol = Chem.MolFromSmiles(smiles)
+    kinds = [6, 7, 8, 9, 16, 17, 35]
+    x = torch.zeros(mol.GetNumAtoms(), len(kinds) + 1)
+    for atom in mol.GetAtoms():
+        number = atom.GetAtomicNum()
+        x[atom.GetIdx(), kinds.index(number) if number in kinds else len(kinds)] = 1
+    bonds = [(b.GetBeginAtomIdx(), b.GetEndAtomIdx()) for b in mol.GetBonds()]
+    pairs = torch.tensor(bonds + [(j, i) for i, j in bonds], dtype=torch.long).reshape(-1, 2).T
+    return Data(x=x, edge_index=pairs, smiles=smiles)
+
+
+def test_solubility_is_explained_as_a_regression():
+    with data_path("moleculenet", "esol.csv").open(newline="") as file:
+        rows = list(csv.DictReader(file))
+    column = next(key for key in rows[0] if "smiles" in key.lower())
+    molecules = [molecule(row[column]) for row in rows[:40]]
+    model = Net(8, 1, global_add_pool).eval()
+    data = next(m for m in molecules if 8 <= m.num_nodes <= 14)
+    explanation = mage.explain(model, data, tau=0.5, masking="split")
+    assert (explanation.task, explanation.target) == ("regression", None)
+    with torch.no_grad():
+        expected = float(model(data.x, data.edge_index, torch.zeros(data.num_nodes, dtype=torch.long)))
+    assert explanation.prediction[0] == pytest.approx(expected, abs=1e-5)
+    assert "prediction" in explanation.headline
+    game = mage.games.ModelGame(model, data, masking="remove")
+    masks = np.random.default_rng(0).random((10, data.num_nodes)) < 0.6
+    for mask, worth in zip(masks, game.worth(masks), strict=True):
+        kept = torch.from_numpy(mask)
+        edge_index, _ = subgraph(kept, data.edge_index, relabel_nodes=True, num_nodes=data.num_nodes)
+        with torch.no_grad():
+            alone = float(model(data.x[kept], edge_index, torch.zeros(int(kept.sum()), dtype=torch.long)))
+        assert worth + game.baseline == pytest.approx(alone, abs=1e-5)
+    assert explanation.extra["smiles"] == data.smiles
+
+
+def test_groups_come_back_as_nodes():
+    data = graph()
+    groups = [[0, 1, 2, 3], [4, 5, 6, 7], [8, 9, 10, 11]]
+    explanation = mage.explain(Net(), data, groups=groups, num_motifs=1, max_nodes=1, tau=0.5)
+    assert len(explanation.players) == 3
+    (motif,) = explanation.motifs
+    assert list(motif.nodes) in groups
+    assert explanation.node_mask.sum() == 4
+
+
+def test_many_graphs_in_order_and_resumed(tmp_path, monkeypatch):
+    graphs, model = [graph(seed) for seed in range(4)], Net().eval()
+    first = list(mage.explain_many(model, graphs, folder=tmp_path, tau=0.5))
+    assert len(list(tmp_path.iterdir())) == 4
+    calls = []
+    monkeypatch.setattr("mage.explainers.pipeline.explain", lambda *a, **k: calls.append(1) or mage.explain(*a, **k))
+    again = list(mage.explain_many(model, graphs, folder=tmp_path, tau=0.5))
+    assert calls == []
+    for a, b in zip(first, again, strict=True):
+        np.testing.assert_array_equal(a.interactions.values, b.interactions.values)
+        assert a.motifs == b.motifs
+    next(iter(tmp_path.iterdir())).unlink()
+    list(mage.explain_many(model, graphs, folder=tmp_path, tau=0.5))
+    assert len(calls) == 1
+    list(mage.explain_many(model, graphs, folder=tmp_path, tau=0.4))
+    assert len(calls) == 5
+    with torch.no_grad():
+        model.head.bias += 1
+    list(mage.explain_many(model, (g for g in graphs), folder=tmp_path, tau=0.5))
+    assert len(calls) == 9
+
+
+def test_other_models_are_not_mistaken_for_each_other(tmp_path):
+    first, second = Net(), Net(pool=global_add_pool)
+    second.load_state_dict(first.state_dict())
+    Other = type("Other", (Net,), {})
+    third = Other(pool=global_add_pool)
+    third.load_state_dict(first.state_dict())
+    one, two = (next(mage.explain_many(model, [graph()], folder=tmp_path)) for model in (first, third))
+    assert not np.array_equal(one.prediction, two.prediction)
+    with pytest.raises(ValueError, match="folder"):
+        next(mage.explain_many(lambda x, edge_index, batch: x, [graph()], folder=tmp_path))
+
+
+def test_an_interrupted_run_keeps_what_is_done(tmp_path):
+    class Stops(Net):
+        def forward(self, x, edge_index, batch):
+            if len(x) and x[0, 0] > 100:
+                raise KeyboardInterrupt
+            return super().forward(x, edge_index, batch)
+
+    graphs = [graph(seed) for seed in range(3)]
+    graphs[2].x[0, 0] = 1000.0
+    with pytest.raises(KeyboardInterrupt):
+        list(mage.explain_many(Stops(), graphs, folder=tmp_path))
+    assert len(list(tmp_path.iterdir())) == 2
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"names": ["a"]}, "names must list 12"),
+        ({"tau": 2}, "tau"),
+        ({"max_nodes": 0}, "max_nodes"),
+        ({"index": "banzhaf"}, "index"),
+        ({"order": 4}, "order 4"),
+        ({"order": "two"}, "order"),
+        ({"num_motifs": 0}, "num_motifs"),
+        ({"max_nodes": 2.7}, "max_nodes"),
+        ({"solver": "mosek"}, "solver"),
+        ({"noise_floor": -1}, "noise_floor"),
+    ],
+)
+def test_bad_arguments_are_refused_before_the_model_is_asked(options, message):
+    def model(x, edge_index, batch):
+        pytest.fail("the model was asked")
+
+    with pytest.raises(ValueError, match=message):
+        mage.explain(model, graph(), **options)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"include": 3}, "include must be a list of nodes, got 3"),
+        ({"include": ["a"]}, "include: nodes are whole numbers, got 'a'"),
+        ({"include": torch.ones(12, dtype=torch.bool)}, "include: nodes are whole numbers"),
+        ({"exclude": [12]}, "exclude: node 12 does not play"),
+        ({"edge": "ab"}, "edge: nodes are whole numbers, got 'a'"),
+        ({"edge": 3}, "edge must be a list of nodes, got 3"),
+        ({"edge": (1, 2, 3)}, "edge must be a pair of nodes"),
+        ({"node": 1.5}, "node: nodes are whole numbers, got 1.5"),
+        ({"groups": [["a"]]}, "groups: nodes are whole numbers"),
+    ],
+)
+def test_nodes_that_are_none(options, message):
+    with pytest.raises(ValueError, match=message):
+        mage.explain(Net(), graph(), **options)
+
+
+def test_nodes_may_be_tensors():
+    data, model = graph(), Net().eval()
+    expected = mage.explain(model, data, include=[1], exclude=[2])
+    for wrap in (torch.tensor, np.int64):
+        found = mage.explain(model, data, include=[wrap(1)], exclude=[wrap(2)])
+        assert found.motifs == expected.motifs
+    assert 1 in expected.motifs.nodes
+    link = mage.explain(LinkNet(), data, edge=torch.tensor([0, 1]), task="binary")
+    assert link.level == "edge"
+
+
+def test_shares_of_a_link_round_as_those_of_a_graph():
+    torch.manual_seed(0)
+    star = torch.stack([torch.zeros(49, dtype=torch.long), torch.arange(1, 50)])
+    data = Data(x=torch.randn(50, 4), edge_index=torch.cat([star, star.flip(0)], dim=1))
+    found = {
+        share: mage.explain(LinkNet(), data, edge=(0, 1), task="binary", max_nodes=share, permutations=2).motifs
+        for share in (0.58, 0.01)
+    }
+    assert len(found[0.58].labels) == 50
+    assert found[0.58].max_nodes == mage.find_motifs(np.eye(50), data.edge_index, max_nodes=0.58).max_nodes == 29
+    assert found[0.01].max_nodes == 2  # nothing below two ends explains a link
+
+
+def test_rounding_is_no_motif():
+    """Without edges nothing changes under "split" but the last digits."""
+    for seed in range(4):
+        torch.manual_seed(seed)
+        data = Data(x=torch.randn(5, 3), edge_index=torch.zeros(2, 0, dtype=torch.long))
+        model = mage.models.GIN(3, 2, 8, num_layers=2).eval()
+        explanation = mage.explain(model, data, masking="split", tau=0.5, num_motifs=2, batch_size=2)
+        assert len(explanation.motifs) == 0

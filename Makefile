@@ -60,7 +60,7 @@ $(VENV)/.demo: $(BIN)/python $(INPUTS)
 	@touch $@
 
 $(VENV)/.dev: $(BIN)/python $(INPUTS)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev]'
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[all]' --group dev
 	@touch $@ $(VENV)/.demo
 
 clean:

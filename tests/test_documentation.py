@@ -98,7 +98,7 @@ def test_site_builds_without_a_warning(tmp_path):
     needed = ("sphinx", "furo", "myst_parser", "sphinx_copybutton")
     missing = [name for name in needed if importlib.util.find_spec(name) is None]
     if missing:
-        pytest.skip(f"{', '.join(missing)} not installed: pip install 'mage-explain[docs]'")
+        pytest.skip(f"{', '.join(missing)} not installed: pip install --group docs")
     # In a process of its own: autodoc imports everything, and Sphinx changes the locale and the loggers.
     done = subprocess.run(
         [sys.executable, "-m", "sphinx", "-W", "--keep-going", "-q", "-b", "html", str(ROOT / "docs"), str(tmp_path)],

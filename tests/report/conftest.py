@@ -48,7 +48,7 @@ class Opened:
     requests: list[str] = field(default_factory=list)
 
     def work(self) -> dict[str, int]:
-        """How often the browser computed styles and layouts so far, and how many nodes it holds; not how long it took."""
+        """How often the browser computed styles and layouts so far, and how many nodes it holds."""
         metrics = {one["name"]: one["value"] for one in self.session.send("Performance.getMetrics")["metrics"]}
         return {name: int(metrics[name]) for name in ("LayoutCount", "RecalcStyleCount", "Nodes")}
 

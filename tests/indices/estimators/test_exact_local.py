@@ -207,7 +207,7 @@ def test_wrong_arguments_are_refused():
         mage.interactions(game, method="exact-local")
     with pytest.raises(ValueError, match="radius goes with method='exact-local'"):
         mage.interactions(game, method="exact", radius=2)
-    with pytest.raises(ValueError, match="permutations and orderings go with"):
+    with pytest.raises(ValueError, match="permutations goes with"):
         mage.interactions(game, method="exact-local", radius=1, permutations=5)
     with pytest.raises(TooManyCoalitionsError, match="more than budget = 3"):
         mage.interactions(game, method="exact-local", radius=2, budget=3)

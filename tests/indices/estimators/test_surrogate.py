@@ -219,7 +219,7 @@ def test_too_small_budgets_and_wrong_names_are_refused():
         mage.interactions(game, method="surrogate", budget=50)
     with pytest.raises(ValueError, match="regressor must be one of auto, ridge, trees, mix"):
         mage.interactions(game, method="surrogate", regressor="forest")
-    with pytest.raises(ValueError, match="permutations and orderings go with method='permutation'"):
+    with pytest.raises(ValueError, match="permutations goes with method='permutation'"):
         mage.interactions(game, method="surrogate", permutations=10)
 
 
@@ -257,6 +257,10 @@ def test_auto_says_what_it_takes_and_why(caplog):
     assert "a query takes" in caplog.text
 
 
+def learning(method):
+    return {"regressor": "ridge"} if method == "surrogate" else {}
+
+
 # -- stopping ------------------------------------------------------------------------------------------------------
 
 
@@ -264,7 +268,7 @@ def test_auto_says_what_it_takes_and_why(caplog):
 def test_tolerance_stops_as_soon_as_it_is_met(method):
     graph = mage.PlayerGraph(14, list(nx.barabasi_albert_graph(14, 2, seed=4).edges))
     seen = []
-    options = {"method": method, "budget": 5000, "regressor": "ridge"}
+    options = {"method": method, "budget": 5000, **learning(method)}
     free = mage.interactions(
         smooth_game(graph, 1), callback=lambda found: seen.append(found.std_error.max()), **options
     )
@@ -286,7 +290,7 @@ def test_motifs_stable_stops_with_the_right_motif(method, limit):
     carrier = np.zeros(13, bool)
     carrier[[0, 2, 3]] = True
     game = mage.Game(lambda m: (m | ~carrier).all(axis=1) + 0.01 * m.sum(axis=1), 13, graph)
-    found = mage.interactions(game, method=method, until="motifs stable", regressor="ridge", **limit)
+    found = mage.interactions(game, method=method, until="motifs stable", **learning(method), **limit)
     assert found.stopped == "until"
     assert found.num_queries < 1800 or found.num_permutations < 9000
     best = mage.find_motifs(found)
@@ -296,7 +300,7 @@ def test_motifs_stable_stops_with_the_right_motif(method, limit):
 @pytest.mark.parametrize("method", ["surrogate", "permutation"])
 def test_cancelling_and_interrupting_keep_what_there_is(method):
     graph = mage.PlayerGraph(14, list(nx.barabasi_albert_graph(14, 2, seed=4).edges))
-    options = {"method": method, "budget": 4000, "regressor": "ridge"}
+    options = {"method": method, "budget": 4000, **learning(method)}
     found = mage.interactions(smooth_game(graph, 1), callback=lambda _: True, **options)
     assert (found.stopped, found.partial) == ("cancelled", True)
     assert "cancelled" in repr(found)

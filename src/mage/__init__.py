@@ -4,24 +4,31 @@ import importlib
 from typing import Any
 
 from mage._version import __version__
-from mage.explainers import explain, explain_image, explain_many, explain_text
+from mage.explainers import ExplainRequest, explain, explain_game, explain_image, explain_many, explain_text
 from mage.explanation import Explanation, load
-from mage.games import Game, ValueFunctionError
+from mage.games import Game, GraphRequest, ImageRequest, TextRequest, ValueFunctionError
 from mage.graph import PlayerGraph
-from mage.indices import Interactions, TooManyCoalitionsError, interactions
-from mage.motifs import Motif, MotifSet, find_motifs
+from mage.indices import IndexRequest, Interactions, TooManyCoalitionsError, interactions
+from mage.motifs import Motif, MotifRequest, MotifSet, find_motifs
 
 __all__ = [
+    "ExplainRequest",
     "Explanation",
     "Game",
+    "GraphRequest",
+    "ImageRequest",
+    "IndexRequest",
     "Interactions",
     "Motif",
+    "MotifRequest",
     "MotifSet",
     "PlayerGraph",
+    "TextRequest",
     "TooManyCoalitionsError",
     "ValueFunctionError",
     "__version__",
     "explain",
+    "explain_game",
     "explain_image",
     "explain_many",
     "explain_text",
@@ -31,7 +38,7 @@ __all__ = [
 ]
 
 # Rooms that need PyTorch; `mage.datasets` and the others open when first used.
-_ROOMS = frozenset({"datasets", "metrics", "models", "plots", "pyg", "report", "testing"})
+_ROOMS = frozenset({"datasets", "experiments", "metrics", "models", "plots", "pyg", "report", "testing"})
 
 
 def __getattr__(name: str) -> Any:

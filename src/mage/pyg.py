@@ -14,8 +14,10 @@ from torch_geometric.explain.algorithm import ExplainerAlgorithm
 from torch_geometric.explain.config import MaskType, ModelMode, ModelReturnType, ModelTaskLevel
 
 from mage.explainers import Explainer as MageExplainer
-from mage.explainers import explain, get
+from mage.explainers import ExplainRequest, get
+from mage.explainers.graphs import explain_graph
 from mage.explanation import Explanation
+from mage.games import GraphRequest
 
 _log = logging.getLogger("mage")
 
@@ -82,8 +84,10 @@ class MAGEExplainer(ExplainerAlgorithm):  # type: ignore[misc]  # PyG ships no t
     """Explain a model through ``torch_geometric.explain.Explainer``.
 
     Args:
-        options: As for :func:`mage.explain` (``num_motifs``, ``max_nodes``, ``tau``, ``masking``, ``output``,
-            ``permutations``, ``seed``, …). Task, return type, target and node come from the ``Explainer``.
+        request: One or several requests, as for :func:`mage.explain`.
+        like: An explanation whose requests are repeated.
+        fields: Fields of the requests by name (``num_motifs``, ``max_nodes``, ``tau``, ``masking``, ``output``, …).
+            Task, return type, target and node come from the ``Explainer``. Wrong ones are refused here.
 
     Example::
 
@@ -95,9 +99,10 @@ class MAGEExplainer(ExplainerAlgorithm):  # type: ignore[misc]  # PyG ships no t
         explanation = explainer(data.x, data.edge_index, batch=batch)
     """
 
-    def __init__(self, **options: Any) -> None:
+    def __init__(self, request: Any = None, *, like: Any = None, **fields: Any) -> None:
         super().__init__()
-        self.options = options
+        self.request = ExplainRequest.of(GraphRequest, fields, request, like)
+        self.fields = fields
 
     def supports(self) -> bool:
         """Whether the explainer's settings fit; logs why not."""
@@ -132,8 +137,8 @@ class MAGEExplainer(ExplainerAlgorithm):  # type: ignore[misc]  # PyG ships no t
             )
             return out
 
-        arguments = {"forward": call, **self._arguments(target, index, kwargs)}
-        explanation = explain(model, self._data(x, edge_index, kwargs), **arguments)
+        whole = self.request.changed({"forward": call, **self._fields(target, index, kwargs)})
+        explanation = explain_graph(model, self._data(x, edge_index, kwargs), whole)
         return self._converted(explanation, x)
 
     def _data(self, x: Tensor, edge_index: Tensor, kwargs: dict[str, Any]) -> Data:
@@ -143,7 +148,7 @@ class MAGEExplainer(ExplainerAlgorithm):  # type: ignore[misc]  # PyG ships no t
         extras = {key: value for key, value in kwargs.items() if key not in ("batch", "edge_label_index")}
         return Data(x=x, edge_index=edge_index, num_nodes=x.size(0), **extras)
 
-    def _arguments(self, target: Tensor, index: int | Tensor | None, kwargs: dict[str, Any]) -> dict[str, Any]:
+    def _fields(self, target: Tensor, index: int | Tensor | None, kwargs: dict[str, Any]) -> dict[str, Any]:
         config = self.model_config
         task = _TASKS[config.mode]
         returned = config.return_type
@@ -164,7 +169,8 @@ class MAGEExplainer(ExplainerAlgorithm):  # type: ignore[misc]  # PyG ships no t
         if task != "regression":
             flat = target.flatten()
             arguments["target"] = int(flat[position if len(flat) > 1 else 0])
-        return {**arguments, **self.options}
+        # What the user says of the model goes before what is read from the configuration.
+        return {**arguments, **self.fields}
 
     def _converted(self, explanation: Explanation, x: Tensor) -> MAGEExplanation:
         positive = [motif for motif in explanation.motifs if motif.sign > 0]
@@ -250,11 +256,11 @@ class BaselineExplainer(MAGEExplainer):
         """Explain one graph."""
         if not isinstance(x, Tensor) or not isinstance(edge_index, Tensor):
             raise ValueError("BaselineExplainer explains homogeneous graphs; convert with to_homogeneous()")
-        wanted = self._arguments(target, index, kwargs)
-        settings = {name: wanted[name] for name in ("target", *self.options) if name in wanted}
-        explanation = self.explainer.explain(model, self._data(x, edge_index, kwargs), **settings)
+        fields = self._fields(target, index, kwargs)
+        fields = {name: fields[name] for name in ("target", *self.fields) if name in fields}
+        explanation = self.explainer.explain(model, self._data(x, edge_index, kwargs), **fields)
         made = self._converted(explanation, x)
-        if made.edge_mask is not None and "edge_scores" in explanation.extra:
+        if made.edge_mask is not None and explanation.method_edge_scores is not None:
             scores = torch.from_numpy(explanation.edge_scores).to(x.device).float().clamp(min=0)
             made.edge_mask = scores / scores.max().clamp(min=1e-12)
         return made

@@ -35,7 +35,7 @@ BEFORE_ACTIVATION = torch.tensor([[1.0, -1.0], [-2.0, 2.0], [3.0, 1.0]])
 def test_oracle(pool):
     explanation = GradCAM().explain(Linear(pool), Data(x=ORACLE, edge_index=TRIANGLE), target=1)
     assert np.allclose(explanation.interactions.values, [0.5, 0, 1])
-    assert np.allclose(explanation.extra["edge_scores"], [0.25, 0.5, 0.75])
+    assert np.allclose(explanation.method_edge_scores, [0.25, 0.5, 0.75])
 
 
 @pytest.mark.parametrize(
@@ -76,7 +76,7 @@ def test_frozen_models_and_whole_numbers_are_fine():
 
     data = graph()
     data.x = torch.arange(10) % 5
-    assert max(GradCAM().explain(Embedding().requires_grad_(False), data).extra["edge_scores"]) <= 1
+    assert max(GradCAM().explain(Embedding().requires_grad_(False), data).method_edge_scores) <= 1
 
 
 def test_layers_without_effect_explain_nothing():
@@ -91,7 +91,7 @@ def test_layers_without_effect_explain_nothing():
 
     explanation = GradCAM().explain(Unused(), graph())
     assert explanation.motifs.nodes == ()
-    assert set(explanation.extra["edge_scores"]) == {0.0}
+    assert set(explanation.method_edge_scores) == {0.0}
 
 
 @pytest.mark.parametrize("name", list(models()))
@@ -123,7 +123,7 @@ def scores():
     model, found = GCN(4, 2, width=8), []
     for explainer in (GradCAM(), GNNExplainer(epochs=5), PGExplainer(epochs=2), quick()):
         explainer.fit(model, dataset(), seed=5)
-        found.append(explainer.explain(model, graph(), seed=7).extra["edge_scores"])
+        found.append(explainer.explain(model, graph(), seed=7).method_edge_scores)
     return found
 """
 

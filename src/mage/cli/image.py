@@ -71,11 +71,11 @@ def explain_image(
         explanation = explain(
             classifier.through_onnx(),
             image,
-            num_motifs,
-            most,
-            tau,
-            _class_number(target, classifier),
-            output,
+            num_motifs=num_motifs,
+            max_nodes=most,
+            tau=tau,
+            target=_class_number(target, classifier),
+            output=output,
             patches=grid,
             segments=None if superpixels is None else _superpixels(seen, superpixels),
             fill=fill if fill in ("mean", "blur") else classifier.prepare.colour(fill),
@@ -107,7 +107,7 @@ def explain_image(
 
 def verdict(explanation: Explanation) -> str:
     """What the classifier says, in words."""
-    names = explanation.extra.get("class_names")
+    names = explanation.class_names
     if explanation.target is None or not names:
         return explanation.headline
     probabilities = explanation.probabilities

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 import json
 import math
 import time
@@ -119,8 +118,6 @@ def _run_graph(subject: Subject, explainer: Any, batch: Batch, position: int) ->
     seed = int(np.random.SeedSequence([batch.seed, position]).generate_state(1)[0])
     started = time.perf_counter()
     try:
-        if "node" in settings and "node" not in inspect.signature(explainer.explain).parameters:
-            raise UnsupportedError("explains graphs, not nodes")
         explanation = explainer.explain(subject.model, data, seed=seed, **settings)
     except UnsupportedError as error:
         return record | {"error": str(error)}

@@ -1,17 +1,21 @@
-"""Explainers: from a model and a graph to an explanation."""
+"""Explainers: from a model and its input to an explanation."""
 
 from typing import Any
 
+from mage.explainers.graphs import explain, explain_many
 from mage.explainers.image import explain_image
-from mage.explainers.pipeline import explain, explain_many
+from mage.explainers.pipeline import explain_game
 from mage.explainers.protocol import Explainer, UnsupportedError
 from mage.explainers.registry import CLASSES, explainer_class, get, names, register
+from mage.explainers.request import ExplainRequest
 from mage.explainers.text import explain_text
 
 __all__ = [
+    "ExplainRequest",
     "Explainer",
     "UnsupportedError",
     "explain",
+    "explain_game",
     "explain_image",
     "explain_many",
     "explain_text",

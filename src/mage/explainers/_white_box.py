@@ -17,14 +17,15 @@ from mage._torch.evaluation import evaluating
 from mage._torch.forward import Forward
 from mage._torch.graph_input import GraphInput
 from mage._torch.masking import MASKINGS
-from mage.explainers._results import budget_of, explanation_of, nodes_of_best_edges
+from mage.explainers._results import nodes_of_best_edges
 from mage.explainers.protocol import UnsupportedError
+from mage.explainers.request import ExplainRequest
+from mage.explanation import Explanation
 from mage.games import ModelGame
 
 if TYPE_CHECKING:
     from torch_geometric.data import Data
 
-    from mage.explanation import Explanation
 
 _ACTIVATIONS = {"relu", "relu6", "leaky_relu", "elu", "selu", "celu", "prelu", "rrelu", "gelu", "silu", "mish", "tanh"}
 _ACTIVATIONS |= {"sigmoid", "softplus", "softsign", "hardtanh", "hardswish", "hardsigmoid", "logsigmoid"}
@@ -178,14 +179,14 @@ def undisturbed(model: nn.Module, seed: int) -> Iterator[None]:
             weight.grad = gradient
 
 
-def white_box_game(model: Any, data: Data, target: int | None, output: str, max_nodes: int | float) -> ModelGame:
+def white_box_game(model: Any, data: Data, request: ExplainRequest) -> ModelGame:
     """The game on a graph for its prediction and target, once it is sure that all can be looked into."""
     check_layers(model)
     graph = GraphInput.of(data)
-    budget_of(max_nodes, graph.num_nodes)  # refuses a senseless M before the work rather than after it
     if graph.edge_index.size(1) == 0:
         raise UnsupportedError("data has no edges, and this method scores edges; use one for nodes such as mage")
-    return ModelGame(model, data, target=target, output=output)
+    # Nothing is masked by these methods.
+    return ModelGame(model, data, request.graph, masking="remove")
 
 
 def device_of(model: nn.Module) -> torch.device:
@@ -212,23 +213,21 @@ def edge_explanation(
     game: ModelGame,
     data: Data,
     scores: Floats,
-    started: float,
-    max_nodes: int | float,
+    request: ExplainRequest,
     num_queries: int,
     node_scores: Floats | None = None,
 ) -> Explanation:
     """An explanation by the nodes of the best edges; by default a node scores half of what its edges score."""
     ends = data.edge_index.cpu().numpy()
-    budget = budget_of(max_nodes, game.num_players)
+    budget = request.motifs.max_nodes_of(game.num_players)
     if node_scores is None:
         node_scores = np.zeros(game.num_players)
         np.add.at(node_scores, ends.ravel(), np.tile(scores / 2, 2))
-    return explanation_of(
-        title,
+    return Explanation.from_nodes(
+        nodes_of_best_edges(ends, scores, budget),
         game,
         data,
-        nodes_of_best_edges(ends, scores, budget),
-        started=started,
+        method=title,
         max_nodes=budget,
         node_scores=node_scores,
         edge_scores=scores,

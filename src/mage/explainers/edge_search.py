@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import math
-import time
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from mage._core.typing import Floats, Integers
-from mage.explainers._results import budget_of
 from mage.explainers.protocol import Explainer, UnsupportedError
+from mage.explainers.request import ExplainRequest
 from mage.indices import Interactions
 from mage.motifs import find_motifs
 
@@ -59,56 +58,26 @@ class EdgeSearch(Explainer):
         """Train the explainer of the scores."""
         self.scores.fit(model, dataset, seed)
 
-    def explain(
-        self,
-        model: Any,
-        data: Data,
-        *,
-        target: int | None = None,
-        max_nodes: int | float = 0.3,
-        num_motifs: int = 1,
-        masking: str = "remove",
-        output: str = "logit",
-        connected: bool = True,
-        seed: int = 0,
-    ) -> Explanation:
-        """Explain one graph; see :class:`Explainer`."""
-        started = time.perf_counter()
+    def compute(self, model: Any, data: Data, request: ExplainRequest) -> Explanation:
+        """Explain one graph."""
         if data.get("edge_index") is not None and data.edge_index.size(1) == 0:
             raise UnsupportedError("data: the graph has no edges to score; use an explainer of nodes, such as mage")
-        scored = self.scores.explain(
-            model,
-            data,
-            target=target,
-            max_nodes=max_nodes,
-            num_motifs=num_motifs,
-            masking=masking,
-            output=output,
-            connected=connected,
-            seed=seed,
-        )
-        if "edge_scores" not in scored.extra:
+        scored = self.scores.compute(model, data, request)
+        if scored.method_edge_scores is None:
             raise UnsupportedError(
                 f"scores: {self.scores.title} does not score edges; use an explainer that does, such as edgeshaper"
             )
         matrix = pair_matrix(scored.edge_index, scored.edge_scores, scored.num_nodes)
-        motifs = find_motifs(
-            matrix,
-            edges=scored.edge_index,
-            num_motifs=num_motifs,
-            max_nodes=budget_of(max_nodes, scored.num_nodes),
-            tau=1.0,
-            connected=connected,
-        )
-        # Binary scores of edges follow from the motifs; those that were searched are kept beside them.
-        extra = {key: value for key, value in scored.extra.items() if key != "edge_scores"}
-        extra |= {"method": f"{self.title} ({self.scores.title})", "searched_edge_scores": scored.extra["edge_scores"]}
+        searched = replace(request.motifs, tau=1.0, noise_floor=0.0, include=(), exclude=())
+        motifs = find_motifs(matrix, edges=scored.edge_index, request=searched)
         return replace(
             scored,
             motifs=motifs,
             interactions=_pairs(scored.interactions, matrix),
-            extra=extra,
-            seconds=time.perf_counter() - started,
+            # Binary scores of edges follow from the motifs; those that were searched are the interactions.
+            method=f"{self.title} ({self.scores.title})",
+            method_edge_scores=None,
+            edge_std_error=None,
         )
 
 

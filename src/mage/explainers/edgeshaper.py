@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import time
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,8 +12,9 @@ from mage._core.checks import checked_whole
 from mage._core.typing import Floats, Integers, Masks
 from mage._torch.evaluation import evaluating
 from mage._torch.masking import _with_all_nodes
-from mage.explainers._results import budget_of, explanation_of, nodes_of_best_edges
+from mage.explainers._results import explanation_of, nodes_of_best_edges
 from mage.explainers.protocol import Explainer, UnsupportedError
+from mage.explainers.request import ExplainRequest
 from mage.games.game import Game
 from mage.games.model_game import ModelGame
 
@@ -132,46 +133,30 @@ class EdgeSHAPer(Explainer):
         self.density = density
         self.undirected = undirected
 
-    def explain(
-        self,
-        model: Any,
-        data: Data,
-        *,
-        target: int | None = None,
-        max_nodes: int | float = 0.3,
-        num_motifs: int = 1,  # noqa: ARG002 (of the protocol: motifs are connected parts here)
-        masking: str = "remove",  # noqa: ARG002 (of the protocol: all nodes stay)
-        output: str = "logit",
-        connected: bool = True,  # noqa: ARG002 (of the protocol: edges are chosen by score alone)
-        seed: int = 0,
-    ) -> Explanation:
-        """Explain one graph; see :class:`Explainer`."""
-        started = time.perf_counter()
+    def compute(self, model: Any, data: Data, request: ExplainRequest) -> Explanation:
+        """Explain one graph."""
         if data.get("edge_index") is not None and data.edge_index.size(1) == 0:
             raise UnsupportedError(
                 "data: the graph has no edges for EdgeSHAPer to score; use a method that scores nodes, such as mage"
             )
-        game = ModelGame(model, data, target=target, output=output)
-        budget = budget_of(max_nodes, game.num_players)
+        game = ModelGame(model, data, request.graph, masking="remove")
+        budget = request.motifs.max_nodes_of(game.num_players)
         edges = EdgeGame(game, self.undirected)
         density = edges.density if self.density is None else self.density
-        values, errors = shapley_by_sampling(edges, density, self.num_samples, seed)
+        values, errors = shapley_by_sampling(edges, density, self.num_samples, request.seed)
         scores = values[edges.player_of_column]
         # Half a value to each end, so that the nodes' scores add up to the edges'.
         node_scores = np.zeros(game.num_players)
         np.add.at(node_scores, edges.ends, values[:, None] / 2)
-        return explanation_of(
+        explanation = explanation_of(
             self.title,
             game,
             data,
             nodes_of_best_edges(edges.columns, scores, budget),
-            started=started,
             max_nodes=budget,
             node_scores=node_scores,
             edge_scores=scores,
             num_queries=game.num_queries + edges.num_queries,
-            extra={
-                "density": float(density),
-                "edge_std_error": None if self.num_samples == 1 else errors[edges.player_of_column].tolist(),
-            },
+            diagnostics={"density": float(density)},
         )
+        return replace(explanation, edge_std_error=None if self.num_samples == 1 else errors[edges.player_of_column])

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from typing import TYPE_CHECKING, Any
 
 import torch
@@ -11,6 +10,7 @@ from torch_geometric.explain.algorithm import GNNExplainer as Algorithm
 
 from mage.explainers._white_box import Run, edge_explanation, undisturbed, white_box_game
 from mage.explainers.protocol import Explainer
+from mage.explainers.request import ExplainRequest
 
 if TYPE_CHECKING:
     from torch_geometric.data import Data
@@ -47,30 +47,16 @@ class GNNExplainer(Explainer):
         self.edge_size = edge_size
         self.edge_ent = edge_ent
 
-    def explain(
-        self,
-        model: Any,
-        data: Data,
-        *,
-        target: int | None = None,
-        max_nodes: int | float = 0.3,
-        num_motifs: int = 1,
-        masking: str = "remove",
-        output: str = "logit",
-        connected: bool = True,
-        seed: int = 0,
-    ) -> Explanation:
-        """Explain one graph; see :class:`Explainer`. The loss is the method's own, whatever ``output`` is."""
-        del num_motifs, masking, connected  # messages are masked, not nodes, and scores of edges know no motifs
-        started = time.perf_counter()
-        game = white_box_game(model, data, target, output, max_nodes)
+    def compute(self, model: Any, data: Data, request: ExplainRequest) -> Explanation:
+        """Explain one graph. The loss is the method's own, whatever ``output`` is."""
+        game = white_box_game(model, data, request)
         algorithm = Algorithm(self.epochs, self.lr, edge_size=self.edge_size, edge_ent=self.edge_ent)
         algorithm.connect(
             ExplainerConfig(explanation_type="phenomenon", edge_mask_type="object"),
             ModelConfig(_MODES[game.readout.task], "graph", game.readout.return_type),
         )
         device = data.edge_index.device
-        with undisturbed(model, seed):
+        with undisturbed(model, request.seed):
             run = Run(model, data)
             aim = torch.tensor(game.prediction[None] if game.target is None else [game.target], device=device)
             if game.target is None:
@@ -79,4 +65,4 @@ class GNNExplainer(Explainer):
             placeholder = torch.empty(game.num_players, 0, device=device)
             mask = algorithm(run, placeholder, data.edge_index, target=aim).edge_mask
         scores = mask.double().cpu().numpy()
-        return edge_explanation(self.title, game, data, scores, started, max_nodes, game.num_queries + run.graphs)
+        return edge_explanation(self.title, game, data, scores, request, game.num_queries + run.graphs)

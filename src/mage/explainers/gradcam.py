@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import time
 from typing import TYPE_CHECKING, Any
 
 import torch
 
 from mage.explainers._white_box import LastLayer, Run, edge_explanation, undisturbed, white_box_game
 from mage.explainers.protocol import Explainer
+from mage.explainers.request import ExplainRequest
 
 if TYPE_CHECKING:
     from torch_geometric.data import Data
@@ -31,24 +31,10 @@ class GradCAM(Explainer):
     title = "GradCAM"
     white_box = True
 
-    def explain(
-        self,
-        model: Any,
-        data: Data,
-        *,
-        target: int | None = None,
-        max_nodes: int | float = 0.3,
-        num_motifs: int = 1,
-        masking: str = "remove",
-        output: str = "logit",
-        connected: bool = True,
-        seed: int = 0,
-    ) -> Explanation:
-        """Explain one graph; see :class:`Explainer`."""
-        del num_motifs, masking, connected  # nothing is masked, and scores of edges know no motifs
-        started = time.perf_counter()
-        game = white_box_game(model, data, target, output, max_nodes)
-        with undisturbed(model, seed):
+    def compute(self, model: Any, data: Data, request: ExplainRequest) -> Explanation:
+        """Explain one graph."""
+        game = white_box_game(model, data, request)
+        with undisturbed(model, request.seed):
             run = Run(model, data)
             with LastLayer(model, game.num_players, cut=True) as layer:
                 worth = game.readout(run())[0]
@@ -61,6 +47,4 @@ class GradCAM(Explainer):
         scores = scores / scores.max() if scores.max() > 0 else scores
         ends = data.edge_index.cpu().numpy()
         queries = game.num_queries + run.graphs
-        return edge_explanation(
-            self.title, game, data, scores[ends].mean(axis=0), started, max_nodes, queries, node_scores=scores
-        )
+        return edge_explanation(self.title, game, data, scores[ends].mean(axis=0), request, queries, node_scores=scores)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
@@ -11,8 +10,9 @@ import numpy as np
 
 from mage._core.checks import checked_whole
 from mage._core.typing import Floats, Masks
-from mage.explainers._results import best_nodes, budget_of, explanation_of
+from mage.explainers._results import best_nodes, explanation_of
 from mage.explainers.protocol import Explainer, UnsupportedError
+from mage.explainers.request import ExplainRequest
 from mage.games import Game, ModelGame
 from mage.graph import PlayerGraph
 
@@ -107,42 +107,28 @@ class GStarX(Explainer):
         """The ``max_nodes`` best players, in any game on a graph; see :meth:`scores`."""
         return tuple(best_nodes(self.scores(game, seed, prior), max_nodes))
 
-    def explain(
-        self,
-        model: Any,
-        data: Data,
-        *,
-        target: int | None = None,
-        max_nodes: int | float = 0.3,
-        num_motifs: int = 1,  # noqa: ARG002 - the method knows nodes only
-        masking: str = "remove",
-        output: str = "logit",  # noqa: ARG002 - the method explains probabilities
-        connected: bool = True,  # noqa: ARG002 - the method knows nodes only
-        seed: int = 0,
-    ) -> Explanation:
-        """Explain one graph; see :class:`Explainer`."""
+    def compute(self, model: Any, data: Data, request: ExplainRequest) -> Explanation:
+        """Explain one graph."""
         if self.prior is None:
             raise UnsupportedError(
                 "GStarX compares with the mean probability of the class: call fit with a dataset, or give prior="
             )
-        started = time.perf_counter()
-        budget = budget_of(max_nodes, int(data.num_nodes))
-        game = ModelGame(model, data, target=target, output="probability", masking=masking)
+        budget = request.motifs.max_nodes_of(int(data.num_nodes))
+        game = ModelGame(model, data, request.graph, output="probability")
         if game.target is None:
             raise UnsupportedError("GStarX explains the probability of a class, and a regression has none")
         if game.target >= len(self.prior):
             raise UnsupportedError(
                 f"prior: it is known for {len(self.prior)} classes, but class {game.target} is asked"
             )
-        scores = self.scores(game, seed, self.prior[game.target])
+        scores = self.scores(game, request.seed, self.prior[game.target])
         return explanation_of(
             *(self.title, game, data, best_nodes(scores, budget)),
-            started=started,
             max_nodes=budget,
-            masking=masking,
+            masking=game.masking,
             node_scores=scores,
             num_queries=game.num_queries,
-            extra={"prior": self.prior[game.target]},
+            diagnostics={"prior": self.prior[game.target]},
         )
 
     def _groups(self, size: int, generator: np.random.Generator) -> Masks:

@@ -12,22 +12,24 @@ of reach. Three things bring their number down, and each is written into the exp
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import dijkstra
 
-from mage._core.checks import checked_whole
 from mage._core.typing import Floats, Integers
+from mage.explanation import PlayersCap, Stage
+from mage.games import Game
 from mage.games.grouping import AT_LEAST, AT_MOST, communities
-from mage.indices import Interactions
-from mage.motifs import MotifSet
+from mage.games.model_game import ModelGame
+from mage.games.request import GraphRequest
+from mage.indices import IndexRequest, Interactions
+from mage.motifs import Motif, MotifSet
 
 if TYPE_CHECKING:
-    from mage.games.model_game import ModelGame
+    from mage.explainers.pipeline import Steps
 
 PLAIN_PLAYERS = 300  # so many players are left alone unless the user says otherwise
 CAPPED_PLAYERS = 48  # of more than that, so many play
@@ -39,31 +41,20 @@ _NOTABLE = 0.1  # of the largest effect
 _ROWS = 1024
 
 
-@dataclass
-class Plan:
-    """How a problem is to be brought down to few players, and the record of what was done.
+class PlayerReduction:
+    """How too many players are brought down to few, and the record of what was done.
 
     Args:
-        groups: As for :func:`mage.explain`.
-        refine: Whether the nodes of the best groups play again: True or ``"present"`` with all other nodes present,
-            ``"absent"`` without them; None where groups were formed only because there were too many players.
-        max_players: Most players; None leaves up to 300 alone and brings more down to 48.
-        one_output: Whether the output of a node or link is explained, which has a neighbourhood of its own.
+        request: Groups, refinement and the largest number of players, as the user asked for them.
     """
 
-    groups: Any
-    refine: bool | str | None
-    max_players: int | None
-    one_output: bool
-    stages: list[dict[str, Any]] = field(default_factory=list)
-    cap: dict[str, Any] = field(default_factory=dict)
-    notes: list[str] = field(default_factory=list)
-
-    def __post_init__(self) -> None:
-        if self.refine not in (None, True, False, "present", "absent"):
-            raise ValueError(f"refine must be True, False, 'present' or 'absent', got {self.refine!r}")
-        if self.max_players is not None:
-            checked_whole("max_players", self.max_players, least=2)
+    def __init__(self, request: GraphRequest) -> None:
+        self.groups, self.refine, self.max_players = request.groups, request.refine, request.max_players
+        # The output of a node or link has a neighbourhood of its own.
+        self.one_output = request.level != "graph"
+        self.stages: list[Stage] = []
+        self.cap: PlayersCap | None = None
+        self.notes: list[str] = []
         self._given = self.groups is not None
         self._staged = False
         self._named = self.groups if isinstance(self.groups, str) else "groups" if self._given else "communities"
@@ -102,26 +93,16 @@ class Plan:
 
     # -- the stages -----------------------------------------------------------------------------------------------
 
-    def last_game(
-        self,
-        game: ModelGame,
-        ask: Callable[..., Interactions],
-        search: Callable[..., MotifSet],
-        tau: float,
-        include: Iterable[int] = (),
-        exclude: Iterable[int] = (),
-    ) -> ModelGame:
+    def last_game(self, game: Game, steps: Steps) -> Game:
         """Play all stages but the last, and return the game that is left to play.
 
         Args:
             game: The game with the groups of :meth:`grouping`.
-            ask: Computes the index of a game.
-            search: Finds motifs in an index.
-            tau: τ, the weight of what speaks for the output.
-            include: Nodes that must be in some motif, so that they have to stay in play.
-            exclude: Nodes that must be in none.
+            steps: Computes the index of a game, and finds motifs in it.
         """
-        wanted, unwanted = set(include), set(exclude)
+        wanted = set(steps.request.motifs.include)
+        if not isinstance(game, ModelGame):
+            raise TypeError(f"game: only players of a graph model can be reduced, got a {type(game).__name__}")
         if game.seen_nodes < game.input_nodes:
             self.notes.append(
                 f"the model ran on the {game.seen_nodes:,} nodes within {game.seen_hops} hops of the target, "
@@ -130,11 +111,11 @@ class Plan:
         refine = not self._given if self.refine is None else bool(self.refine)
         while True:
             if game.num_players > (self.allowed if self.stages else self.limit):
-                game = self._strongest(game, tau, wanted)
+                game = self._strongest(game, steps.request.motifs.tau, wanted)
             if not refine or all(len(nodes) == 1 for nodes in game.player_nodes):
                 break
             self._staged = True
-            winners = self._winners(game, ask, search, tau, wanted, unwanted)
+            winners = self._winners(game, steps)
             if not winners:
                 self.notes.append("no group stands out, so none was refined")
                 break
@@ -142,33 +123,26 @@ class Plan:
             # Groups that have all won once more will not come apart by grouping them again.
             stuck = len(self.stages) > 1 and len(winners) == game.num_players
             game = game.zoomed([[v] for v in nodes.tolist()] if stuck else self._parts(game, nodes), self.others)
-        if self.stages and len(self.stages[-1]["kept"]):
+        if self.stages and len(self.stages[-1].kept):
             self.notes.append(
                 f"then {game.num_players} players that stand for {sum(len(v) for v in game.player_nodes):,} nodes, "
                 f"all others {self.others}; motifs outside of them were not looked for"
             )
         return game
 
-    def _winners(
-        self,
-        game: ModelGame,
-        ask: Callable[..., Interactions],
-        search: Callable[..., MotifSet],
-        tau: float,
-        wanted: set[int],
-        unwanted: set[int],
-    ) -> list[int]:
+    def _winners(self, game: ModelGame, steps: Steps) -> list[int]:
         """Groups that go on: those in motifs of groups, and those with a notable effect on their own."""
+        wanted, unwanted = set(steps.request.motifs.include), set(steps.request.motifs.exclude)
         members = [set(nodes.tolist()) for nodes in game.player_nodes]
         required = [player for player, nodes in enumerate(members) if wanted & nodes]
         barred = [player for player, nodes in enumerate(members) if nodes <= unwanted]
         before = game.num_queries
-        found = ask(game)
+        found = steps.interactions(game, self)
         most = max(2, math.ceil(_SHARE_WINNING * game.num_players), len(required))
-        motifs = search(found, max_nodes=most, include=required, exclude=barred)
+        motifs = steps.motifs(game, found, max_nodes=most, include=tuple(required), exclude=tuple(barred))
         # A few orderings can miss a member of a larger group; what it changes on its own they cannot hide.
         targets = game.target_players
-        effect = single_effects(game, targets, tau)
+        effect = single_effects(game, targets, steps.request.motifs.tau)
         effect[barred + targets] = 0.0  # without a target there is nothing left, whatever the others do
         notable = [p for p in np.argsort(-effect, kind="stable").tolist() if effect[p] > _NOTABLE * effect.max()]
         first = list(dict.fromkeys([*motifs.nodes, *notable]))
@@ -186,7 +160,7 @@ class Plan:
         return [[v] for v in nodes.tolist()]
 
     def _strongest(self, game: ModelGame, tau: float, wanted: set[int]) -> ModelGame:
-        """The players with the largest effects on their own; the others become scenery."""
+        """The players with the largest effects on their own; the others are always present."""
         self._staged = True
         before = game.num_queries
         targets = game.target_players
@@ -195,17 +169,17 @@ class Plan:
         effect[targets] = np.inf
         kept = _within_reach(game, np.argsort(-effect, kind="stable").tolist(), targets, self.allowed)
         what = "players" if max(len(nodes) for nodes in game.player_nodes) == 1 else "groups"
-        self.cap = {
-            "players": game.num_players,
-            "kept": len(kept),
-            "by": "largest change when taken from all, or added to the targets alone",
-            "others": "present",
-            "num_queries": game.num_queries - before,
-        }
+        self.cap = PlayersCap(
+            players=game.num_players,
+            kept=len(kept),
+            by="largest change when taken from all, or added to the targets alone",
+            others="present",
+            num_queries=game.num_queries - before,
+        )
         paths = ", and nodes on shortest paths to the target" if targets else ""
         self.notes.append(
             f"{len(kept)} of {game.num_players:,} {what} play, those with the largest effect on their own{paths} "
-            f"({self.cap['num_queries']:,} queries); the others are always present"
+            f"({self.cap.num_queries:,} queries); the others are always present"
         )
         return game.zoomed([game.player_nodes[player].tolist() for player in kept])
 
@@ -215,16 +189,16 @@ class Plan:
         matrix, errors = found.matrix, found.std_error_matrix
         pairs = np.argwhere(np.triu(matrix, 1))
         self.stages.append(
-            {
-                "players": [nodes.tolist() for nodes in game.player_nodes],
-                "kept": kept,
-                "motifs": [[list(motif.nodes), motif.score] for motif in motifs],
-                "first_order": np.diag(matrix).tolist(),
-                "pairs": [[i, j, float(matrix[i, j]), float(errors[i, j])] for i, j in pairs.tolist()],
-                "exact": found.exact,
-                "method": found.method,
-                "num_queries": num_queries,
-            }
+            Stage(
+                players=tuple(tuple(nodes.tolist()) for nodes in game.player_nodes),
+                kept=tuple(kept),
+                motifs=tuple(Motif(motif.nodes, motif.score) for motif in motifs),
+                first_order=tuple(np.diag(matrix).tolist()),
+                pairs=tuple((i, j, float(matrix[i, j]), float(errors[i, j])) for i, j in pairs.tolist()),
+                exact=found.exact,
+                method=found.method,
+                num_queries=num_queries,
+            )
         )
         nodes = sum(len(members) for members in game.player_nodes)
         inside = sum(len(game.player_nodes[player]) for player in kept)
@@ -234,16 +208,17 @@ class Plan:
             f"{len(kept)} kept ({inside:,} nodes)"
         )
 
-    # -- what explain() asks of it --------------------------------------------------------------------------------
+    # -- what the pipeline asks of it --------------------------------------------------------------------------------
 
-    def budget(self, game: ModelGame, order: int, method: str, given: int | None) -> int | None:
+    def budget(self, game: Game, request: IndexRequest) -> int | None:
         """What a sampled stage may cost, where the user does not say: a few thousand coalitions, or two orderings."""
-        if given is not None or not self._staged or method.startswith("exact"):
-            return given
+        if request.budget is not None or not self._staged or request.method.startswith("exact"):
+            return request.budget
         # One ordering of n players meets up to C(n, k) coalitions of its own, and the sets below k come once.
-        return max(STAGE_BUDGET, 2 * math.comb(game.num_players, max(order, 1)) + game.num_players**2)
+        sets = math.comb(game.num_players, max(request.checked_order, 1))
+        return max(STAGE_BUDGET, 2 * sets + game.num_players**2)
 
-    def playing(self, nodes: Iterable[int], game: ModelGame) -> list[int]:
+    def playing(self, nodes: Iterable[int], game: Game) -> list[int]:
         """Those of the nodes that still play; all of them where nothing was done."""
         if not self._staged:
             return list(nodes)
@@ -251,9 +226,8 @@ class Plan:
         return [v for v in nodes if v in left]
 
     def record(self) -> dict[str, Any]:
-        """What was done, as plain values for :attr:`mage.Explanation.extra`."""
-        parts = {"stages": self.stages, "players_cap": self.cap, "notes": self.notes}
-        return {name: part for name, part in parts.items() if part}
+        """What was done, as fields of :class:`mage.Explanation`."""
+        return {"stages": tuple(self.stages), "players_cap": self.cap, "notes": tuple(self.notes)}
 
 
 def single_effects(game: ModelGame, targets: list[int], tau: float = 0.5) -> Floats:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from typing import TYPE_CHECKING, Any
@@ -18,8 +17,9 @@ from mage._torch.evaluation import evaluating
 from mage._torch.forward import Forward
 from mage._torch.graph_input import GraphInput
 from mage._torch.masking import split
-from mage.explainers._results import budget_of, explanation_of
+from mage.explainers._results import explanation_of
 from mage.explainers.protocol import Explainer, UnsupportedError
+from mage.explainers.request import ExplainRequest
 from mage.games.model_game import ModelGame
 from mage.models.networks import GraphNetwork
 
@@ -79,30 +79,17 @@ class MatchExplainer(Explainer):
                 break
         self.counterparts = found
 
-    def explain(
-        self,
-        model: Any,
-        data: Data,
-        *,
-        target: int | None = None,
-        max_nodes: int | float = 0.3,
-        num_motifs: int = 1,  # noqa: ARG002 (of the protocol: motifs are connected parts here)
-        masking: str = "remove",
-        output: str = "logit",
-        connected: bool = True,  # noqa: ARG002 (of the protocol: nodes are matched one by one)
-        seed: int = 0,  # noqa: ARG002 (of the protocol: what is random happens in fit)
-    ) -> Explanation:
-        """Explain one graph; see :class:`Explainer`."""
-        started = time.perf_counter()
+    def compute(self, model: Any, data: Data, request: ExplainRequest) -> Explanation:
+        """Explain one graph."""
         if self.counterparts is None:
             raise UnsupportedError("MatchExplainer needs graphs to match with; call fit(model, dataset) first")
-        game = ModelGame(model, data, target=target, output=output, masking=masking)
+        game = ModelGame(model, data, request.graph)
         if game.target is None:
             raise UnsupportedError(
                 "MatchExplainer matches graphs of one class, and a regression has none; give target="
             )
         graph = GraphInput.of(data)
-        budget = budget_of(max_nodes, graph.num_nodes)
+        budget = request.motifs.max_nodes_of(graph.num_nodes)
         everyone = torch.ones(1, graph.num_nodes, dtype=torch.bool, device=graph.device)
         own = _embedded(model, split(graph, everyone).data, 1)[1].numpy()
         others = [rows for rows in self.counterparts.get(game.target, []) if not _same(rows, own)]
@@ -127,11 +114,10 @@ class MatchExplainer(Explainer):
             game,
             data,
             nodes[best].tolist(),
-            started=started,
             max_nodes=budget,
-            masking=masking,
+            masking=game.masking,
             num_queries=game.num_queries + 1,  # the embeddings
-            extra={"distance": float(distances[best]), "counterparts": len(others)},
+            diagnostics={"distance": float(distances[best]), "counterparts": len(others)},
         )
 
 

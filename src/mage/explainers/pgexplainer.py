@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 import warnings
 from typing import TYPE_CHECKING, Any
 
@@ -24,6 +23,7 @@ from mage.explainers._white_box import (
     white_box_game,
 )
 from mage.explainers.protocol import Explainer, UnsupportedError
+from mage.explainers.request import ExplainRequest
 
 if TYPE_CHECKING:
     from torch_geometric.data import Data
@@ -100,26 +100,12 @@ class PGExplainer(Explainer):
                     algorithm.train(epoch, run, run.embedding, run.data.edge_index, target=classes[position])
         self._algorithm = algorithm
 
-    def explain(
-        self,
-        model: Any,
-        data: Data,
-        *,
-        target: int | None = None,
-        max_nodes: int | float = 0.3,
-        num_motifs: int = 1,
-        masking: str = "remove",
-        output: str = "logit",
-        connected: bool = True,
-        seed: int = 0,
-    ) -> Explanation:
-        """Explain one graph; see :class:`Explainer`. Nothing is random here."""
-        del num_motifs, masking, connected  # messages are masked, not nodes, and scores of edges know no motifs
-        started = time.perf_counter()
+    def compute(self, model: Any, data: Data, request: ExplainRequest) -> Explanation:
+        """Explain one graph. Nothing is random here."""
         if self._algorithm is None:
             raise UnsupportedError("PGExplainer is not trained; call fit(model, dataset) first")
-        game = white_box_game(model, data, target, output, max_nodes)
-        with undisturbed(model, seed), torch.no_grad():
+        game = white_box_game(model, data, request)
+        with undisturbed(model, request.seed), torch.no_grad():
             run = Run(model, data)
             _embed(run)
             trained, found = self._algorithm.mlp[0].in_channels // 2, run.embedding.size(1)
@@ -127,7 +113,7 @@ class PGExplainer(Explainer):
                 raise UnsupportedError(f"model has {found} hidden features, but fit saw {trained}; call fit again")
             mask = self._algorithm.to(run.embedding.device)(run, run.embedding, data.edge_index, target=None).edge_mask
         scores = both_ways(mask, data.edge_index).double().cpu().numpy()
-        return edge_explanation(self.title, game, data, scores, started, max_nodes, game.num_queries + run.graphs)
+        return edge_explanation(self.title, game, data, scores, request, game.num_queries + run.graphs)
 
     def _new_algorithm(self, mode: str) -> Algorithm:
         algorithm = Algorithm(

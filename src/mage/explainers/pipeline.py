@@ -1,231 +1,146 @@
-"""MAGE: Myerson-Taylor interactions, then the motifs they form."""
+"""The one pipeline: any game, by one request, to an explanation."""
 
 from __future__ import annotations
 
-import hashlib
 import time
-import warnings
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import replace
-from pathlib import Path
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from mage._core.fingerprint import graph_fingerprint, model_fingerprint, update
-from mage._core.progress import progress_bar
-from mage.explanation import Explanation
-from mage.indices import Interactions, interactions
-from mage.indices.families import checked_order, family_named
-from mage.motifs import Motif, MotifSet, MotifsStable, check_request, checked_max_nodes, find_motifs
+from mage._core.typing import Integers
+from mage.explainers.request import ExplainRequest
+from mage.explanation import Explanation, GraphSubject, Subject
+from mage.games import Game
+from mage.indices import Interactions, compute_interactions
+from mage.motifs import Motif, MotifRequest, MotifSet, MotifsStable, find_motifs
 
 if TYPE_CHECKING:
-    from torch import Tensor
-    from torch_geometric.data import Data
+    from mage.explainers.large_graphs import PlayerReduction
 
-    from mage.games.model_game import ModelGame
-    from mage.indices.stopping import Condition
-
+Progress = bool | Callable[[Interactions], Any] | None
 
 _ROUNDINGS = 64  # how often the outputs behind an interaction may be rounded
 
 
-def explain(
-    model: Any,
-    data: Data,
-    num_motifs: int = 2,
-    max_nodes: int | float = 0.3,
-    tau: float = 1.0,
-    target: int | None = None,
-    output: str = "logit",
-    masking: str | Callable[..., Any] = "remove",
+@dataclass(frozen=True)
+class InputGraph:
+    """What a person knows about the graph that is explained.
+
+    Attributes:
+        names: A name per node.
+        edge_index: Edges [2, e] as they were given.
+        subject: What the nodes are.
+        class_names: Names of the classes; empty where they are not known.
+    """
+
+    names: tuple[str, ...]
+    edge_index: Integers
+    subject: Subject = field(default_factory=GraphSubject)
+    class_names: tuple[str, ...] = ()
+
+    @classmethod
+    def of(cls, game: Game) -> InputGraph:
+        """The players of a game as the nodes of a graph."""
+        edges = game.graph.edges.T
+        return cls(game.names, np.concatenate([edges, edges[::-1]], axis=1))
+
+
+def explain_game(
+    game: Game,
+    request: ExplainRequest,
+    graph: InputGraph | None = None,
     *,
-    node: int | None = None,
-    edge: Sequence[int] | None = None,
-    groups: Any = None,
-    index: str = "myerson-taylor",
-    order: int = 2,
-    method: str = "auto",
-    budget: int | None = None,
-    permutations: int | None = None,
-    seed: int = 0,
-    connected: bool = True,
-    noise_floor: float = 0.1,
-    include: Iterable[int] = (),
-    exclude: Iterable[int] = (),
-    task: str = "auto",
-    return_type: str = "raw",
-    forward: Callable[[Any, Data], Tensor] | None = None,
-    num_hops: int | None = None,
-    names: Sequence[str] | None = None,
-    baseline: float | None = None,
-    batch_size: int = 4096,
-    solver: str = "auto",
-    progress: bool | None = None,
-    refine: bool | str | None = None,
-    max_players: int | None = None,
-    regressor: str = "auto",
-    tolerance: float | None = None,
-    until: str | Condition | None = None,
-    callback: Callable[[Interactions], Any] | None = None,
+    reduction: PlayerReduction | None = None,
+    progress: Progress = None,
+    started: float | None = None,
 ) -> Explanation:
-    """Explain what a PyG model says of one graph, node or link by the groups of nodes that made it say so.
+    """Explain the worth of all players of a game by the groups that made it: interactions first, then motifs.
 
     Args:
-        model: The model; called with the arguments that its ``forward`` names. It is left as it was.
-        data: One graph.
-        num_motifs: m, the largest number of groups.
-        max_nodes: M, nodes in all groups together: a count, or a share of the players.
-        tau: τ: 1 shows what speaks for the output, lower values also what speaks against it, 0 only that.
-        target: Class to explain; the predicted one by default.
-        output: ``"logit"``, ``"probability"`` or ``"log-probability"`` of the target.
-        masking: What the absence of a node means: ``"remove"``, ``"split"``, ``"zero"``, ``"mean"``, or a function.
-        node: Explain this node's output instead of the graph's.
-        edge: Explain the link between these two nodes; the model takes ``edge_label_index``.
-        groups: Players that are groups of nodes (fragments, rings, super-pixels): labels [n], lists of nodes,
-            ``"communities"``, ``"rings"``, or a function ``(edges, num_players) -> labels``.
-        index: ``"myerson-taylor"`` or one of the other three indices.
-        order: Order of the index, 1 to 3.
-        method: ``"auto"``, ``"exact"``, ``"exact-local"``, ``"surrogate"`` or ``"permutation"``; see
-            :func:`mage.interactions`.
-        budget: Most coalitions to ask the model for, at each stage where there are several.
-        permutations: Orderings to sample.
-        seed: Seed of the sampling.
-        connected: Whether motifs must be connected.
-        noise_floor: Share of the largest interaction below which interactions count as zero; the authors' 0.1 measures
-            as well or better than 0 on their checkpoints (``python benchmarks/paper.py``).
-        include: Nodes that must be in some motif.
-        exclude: Nodes that must be in none.
-        task: ``"multiclass"``, ``"binary"`` or ``"regression"``; by the output's shape by default.
-        return_type: What the model returns: ``"raw"``, ``"probs"`` or ``"log_probs"``.
-        forward: ``call(model, data)`` for models that are called in a way of their own.
-        num_hops: How far a node sees, at node and link level; read from the model by default.
-        names: Names of the graph's nodes.
-        baseline: Value of the empty coalition, where it is known.
-        batch_size: Most coalitions in one call of the model.
-        solver: Motif solver, see :func:`mage.find_motifs`.
-        progress: Show a progress bar; by default on a terminal only.
-        refine: After the index over groups, let the nodes of the best groups play, all others ``"present"`` (True) or
-            ``"absent"``. What was left out of sight is said in ``extra["stages"]`` and ``extra["notes"]``.
-        max_players: Most players. By default up to 300 play as they are. Above that, the nodes of a graph form
-            communities whose best are refined, and of a node's neighbourhood the 48 nodes with the largest effects
-            play while the others stay present (beyond 2,000, communities too); see ``extra["players_cap"]``.
-        regressor: What a surrogate learns with; see :func:`mage.interactions`.
-        tolerance: Stop sampling when the largest standard error is at most this.
-        until: ``"motifs stable"`` stops sampling when the best motifs no longer change within the error; or a function.
-        callback: Called with the interactions so far, from time to time; a true answer stops and explains by them. So
-            does an interruption from the keyboard; ``interactions.stopped`` then says so.
-
-    Returns:
-        Motifs, interactions, masks, and what they cost.
+        game: Any game.
+        request: Which interactions and which motifs.
+        graph: Names, edges and subject of the nodes that players stand for; the players themselves by default.
+        reduction: How too many players are brought down to few; only for games of graph models.
+        progress: Show a progress bar (by default on a terminal only), or a function that is called with the
+            interactions so far and whose true answer stops and keeps them.
+        started: When the work began, by ``time.perf_counter``.
     """
-    from mage._core.optional import require
-
-    require("torch_geometric", "pyg")
-    from mage.explainers.large_graphs import Plan
-    from mage.games.grouping import node_numbers
-    from mage.games.model_game import ModelGame
-
-    order = checked_order(family_named(index), order)
-    check_request(num_motifs, max_nodes, tau, noise_floor, solver, order)
-    include, exclude = node_numbers("include", include), node_numbers("exclude", exclude)
-    plan = Plan(groups, refine, max_players, one_output=node is not None or edge is not None)
-    start = time.perf_counter()
-    node_names = _checked_names(names, data)
-    game = ModelGame(
-        model,
-        data,
-        target=target,
-        output=output,
-        masking=masking,
-        node=node,
-        edge=edge,
-        groups=plan.grouping(),
-        task=task,
-        return_type=return_type,
-        forward=forward,
-        num_hops=num_hops,
-        baseline=baseline,
-        batch_size=batch_size,
-    )
-
-    sought: dict[str, Any] = {"num_motifs": num_motifs, "tau": tau, "connected": connected, "noise_floor": noise_floor}
-
-    def most_nodes(stage: ModelGame) -> int:
-        # Nothing below two ends explains a link.
-        return checked_max_nodes(max_nodes, stage.num_players, least=1 if edge is None else 2)
-
-    def ask(stage: ModelGame) -> Interactions:
-        limit = budget if permutations is not None else plan.budget(stage, order, method, budget)
-        stable = MotifsStable(max_nodes=most_nodes(stage), **sought) if until == "motifs stable" else until
-        return interactions(
-            stage,
-            index,
-            order,
-            method,
-            limit,
-            permutations,
-            seed,
-            regressor=regressor,
-            tolerance=tolerance,
-            until=stable,
-            callback=callback,
-            progress=progress,
-        )
-
-    def search(index_found: Interactions, **more: Any) -> MotifSet:
-        return find_motifs(_without_rounding(index_found, game), solver=solver, **sought, **more)
-
+    started = time.perf_counter() if started is None else started
+    graph = InputGraph.of(game) if graph is None else graph
+    steps = Steps(request, progress)
+    include, exclude = request.motifs.include, request.motifs.exclude
     for name, nodes in (("include", include), ("exclude", exclude)):
-        _players_of(name, nodes, game)
-    game = plan.last_game(game, ask, search, tau, include, exclude)
-    found = ask(game)
-    motifs = search(
-        found,
-        max_nodes=most_nodes(game),
-        include=_players_of("include", include, game),
-        exclude=_players_of("exclude", plan.playing(exclude, game), game),
+        players_of(name, nodes, game)
+    if reduction is not None:
+        game = reduction.last_game(game, steps)
+        exclude = tuple(reduction.playing(exclude, game))
+    interactions = steps.interactions(game, reduction)
+    motifs = steps.motifs(
+        game,
+        interactions,
+        include=tuple(players_of("include", include, game)),
+        exclude=tuple(players_of("exclude", exclude, game)),
+        max_nodes=request.motifs.max_nodes_of(game.num_players, least=game.least_motif_nodes),
     )
     return Explanation(
-        motifs=_in_nodes(motifs, game, node_names),
-        interactions=replace(found, names=_player_names(game, node_names)),
+        motifs=_of_nodes(motifs, game, graph.names),
+        interactions=replace(interactions, names=_player_names(game, graph.names)),
         prediction=game.prediction,
         target=game.target,
-        players=tuple(tuple(nodes.tolist()) for nodes in game.player_nodes),
-        edge_index=data.edge_index.cpu().numpy(),
-        num_nodes=len(node_names),
-        names=node_names,
-        task=game.readout.task,
-        output=output,
-        masking=masking if isinstance(masking, str) else getattr(masking, "__name__", "custom"),
+        players=tuple(tuple(int(v) for v in nodes) for nodes in game.player_nodes),
+        edge_index=graph.edge_index,
+        num_nodes=len(graph.names),
+        names=graph.names,
+        task=game.task,
+        output=game.output,
+        masking=game.masking,
         level=game.level,
         num_queries=game.num_queries,
-        seconds=time.perf_counter() - start,
-        extra={
-            "return_type": return_type,
-            **({"smiles": data.smiles} if isinstance(data.get("smiles"), str) else {}),
-            **plan.record(),
-        },
+        seconds=time.perf_counter() - started,
+        subject=graph.subject,
+        target_nodes=game.target_nodes,
+        class_names=checked_class_names(graph.class_names, game),
+        return_type=game.return_type,
+        request=request,
+        **({} if reduction is None else reduction.record()),
     )
 
 
-def _checked_names(names: Sequence[str] | None, data: Any) -> tuple[str, ...]:
-    count = int(getattr(data, "num_nodes", None) or 0)
-    if names is None:
-        return tuple(str(v) for v in range(count))
-    if isinstance(names, str) or len(names) != count:
-        raise ValueError(f"names must list {count} names, one a node, got {len(names)}")
-    return tuple(str(name) for name in names)
+class Steps:
+    """The two steps of the pipeline, for the last game and for the stages before it."""
+
+    def __init__(self, request: ExplainRequest, progress: Progress) -> None:
+        self.request = request
+        self._callback = progress if callable(progress) else None
+        self._progress = False if callable(progress) else progress
+
+    def interactions(self, game: Game, reduction: PlayerReduction | None = None) -> Interactions:
+        """The interactions of a game."""
+        request = self.request.index
+        if reduction is not None and request.permutations is None:
+            request = replace(request, budget=reduction.budget(game, request))
+        if request.until == "motifs stable":
+            size = self.request.motifs.max_nodes_of(game.num_players, least=game.least_motif_nodes)
+            searched = replace(self.request.motifs, max_nodes=size, include=(), exclude=())
+            request = replace(request, until=MotifsStable(request=searched))
+        return compute_interactions(game, request, callback=self._callback, progress=self._progress)
+
+    def motifs(self, game: Game, interactions: Interactions, **changes: Any) -> MotifSet:
+        """The motifs of a game, by the request with some fields changed."""
+        request: MotifRequest = replace(self.request.motifs, **changes)
+        return find_motifs(_without_rounding(interactions, game), request=request)
 
 
-def _without_rounding(found: Interactions, game: ModelGame) -> Interactions:
+def _without_rounding(interactions: Interactions, game: Game) -> Interactions:
     """Interactions that are nothing where all of them are what rounding leaves of the model's outputs."""
-    outputs = max(abs(game.baseline), float(np.abs(game.prediction).max()))
-    nothing = float(np.abs(found.values).max(initial=0.0)) <= _ROUNDINGS * game.resolution * outputs
-    return replace(found, values=np.zeros_like(found.values)) if nothing else found
+    largest = float(np.abs(interactions.values).max(initial=0.0))
+    nothing = largest <= _ROUNDINGS * game.resolution * game.scale
+    return replace(interactions, values=np.zeros_like(interactions.values)) if nothing else interactions
 
 
-def _players_of(name: str, nodes: Iterable[int], game: ModelGame) -> list[int]:
+def players_of(name: str, nodes: Iterable[int], game: Game) -> list[int]:
     """The players that nodes of the input graph belong to."""
     owner = {int(v): player for player, members in enumerate(game.player_nodes) for v in members}
     missing = [v for v in nodes if v not in owner]
@@ -234,12 +149,12 @@ def _players_of(name: str, nodes: Iterable[int], game: ModelGame) -> list[int]:
     return sorted({owner[v] for v in nodes})
 
 
-def _player_names(game: ModelGame, names: tuple[str, ...]) -> tuple[str, ...]:
-    joined = [[names[v] for v in nodes.tolist()] for nodes in game.player_nodes]
-    return tuple(", ".join(some) if len(some) <= 4 else f"{some[0]} … {some[-1]} ({len(some)})" for some in joined)
+def _player_names(game: Game, names: tuple[str, ...]) -> tuple[str, ...]:
+    joined = [[names[int(v)] for v in nodes] for nodes in game.player_nodes]
+    return tuple(", ".join(each) if len(each) <= 4 else f"{each[0]} … {each[-1]} ({len(each)})" for each in joined)
 
 
-def _in_nodes(motifs: MotifSet, game: ModelGame, names: tuple[str, ...]) -> MotifSet:
+def _of_nodes(motifs: MotifSet, game: Game, names: tuple[str, ...]) -> MotifSet:
     """Motifs of players as motifs of nodes of the input graph."""
     translated = []
     for motif in motifs:
@@ -248,74 +163,25 @@ def _in_nodes(motifs: MotifSet, game: ModelGame, names: tuple[str, ...]) -> Moti
     return replace(motifs, motifs=tuple(translated), num_nodes=len(names))
 
 
-def explain_many(
-    model: Any,
-    graphs: Iterable[Data],
-    *,
-    folder: str | Path | None = None,
-    progress: bool | None = None,
-    **options: Any,
-) -> Iterator[Explanation]:
-    """Explain many graphs, one after the other, in their order.
-
-    Args:
-        model: The model.
-        graphs: A dataset, a list, or any iterable of graphs.
-        folder: Keep each explanation there as soon as it is done, and take up from there after an interruption: an
-            explanation of the same graph by the same model with the same options is read, not computed again. A file
-            that cannot be read is made again, with a warning.
-        progress: Show a progress bar; by default on a terminal only.
-        options: As for :func:`explain`.
-
-    Yields:
-        Explanations, in the order of the graphs.
-    """
-    kept = None if folder is None else Path(folder)
-    if kept is not None and not hasattr(model, "state_dict"):
-        raise ValueError("folder: only torch modules can be told apart safely enough to resume; leave it out")
-    if kept is not None:
-        kept.mkdir(parents=True, exist_ok=True)
-    # Once, before the first pass: what a pass leaves behind in the model would make it another one for the next graph.
-    asked = _settings_fingerprint(model, options) if kept is not None else ""
-    try:
-        total = len(graphs)  # type: ignore[arg-type]
-    except TypeError:
-        total = 0
-    with progress_bar("explaining", total, progress) as tick:
-        for position, data in enumerate(graphs):
-            path = None if kept is None else kept / f"{position:06d}-{_with_graph(asked, data)[:16]}.mage"
-            explanation = None if path is None else _read(path)
-            if explanation is None:
-                explanation = explain(model, data, progress=False, **options)
-                if path is not None:
-                    explanation.save(path)
-            yield explanation
-            tick(1)
+def checked_names(names: Any, count: int) -> tuple[str, ...]:
+    """Names of the nodes; their numbers by default."""
+    if names is None:
+        return tuple(str(v) for v in range(count))
+    if isinstance(names, str) or not isinstance(names, Sequence | np.ndarray) or len(names) != count:
+        given = f"got {len(names)}" if hasattr(names, "__len__") else f"got {names!r}"
+        raise ValueError(f"names must list {count} names, one per node, {given}")
+    return tuple(str(name) for name in names)
 
 
-def _read(path: Path) -> Explanation | None:
-    """The explanation in a file; None where there is none, with a warning where there is something else."""
-    try:
-        return Explanation.load(path)
-    except FileNotFoundError:
-        return None
-    except ValueError as error:
-        warnings.warn(f"{error}; the graph is explained again", stacklevel=3)
-        return None
-
-
-def fingerprint(model: Any, data: Any, options: dict[str, Any]) -> str:
-    """What determines an explanation, in a few bytes: the network, its weights, the graph, the options."""
-    return _with_graph(_settings_fingerprint(model, options), data)
-
-
-def _settings_fingerprint(model: Any, options: dict[str, Any]) -> str:
-    digest = hashlib.sha256(model_fingerprint(model).encode())
-    for name, value in sorted(options.items()):
-        digest.update(name.encode())
-        update(digest, value)
-    return digest.hexdigest()
-
-
-def _with_graph(settings: str, data: Any) -> str:
-    return hashlib.sha256((settings + graph_fingerprint(data)).encode()).hexdigest()
+def checked_class_names(names: Sequence[str], game: Game) -> tuple[str, ...]:
+    """Names of the classes, as many as there are."""
+    if isinstance(names, str):
+        raise ValueError(f"class_names must be a list of names, got the text {names!r}")
+    if not len(names):
+        return ()
+    if game.target is None:
+        raise ValueError("class_names: a regression has no classes")
+    count = max(2, len(game.prediction))
+    if len(names) != count:
+        raise ValueError(f"class_names must list {count} names, one per class, got {names!r}")
+    return tuple(str(name) for name in names)

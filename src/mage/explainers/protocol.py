@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+import time
 from abc import ABC, abstractmethod
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, ClassVar
+
+from mage.explainers.request import ExplainRequest
+from mage.games.request import GraphRequest
 
 if TYPE_CHECKING:
     from torch_geometric.data import Data
@@ -19,7 +24,8 @@ class UnsupportedError(ValueError):
 class Explainer(ABC):
     """A method that explains a model's output on one graph by groups of nodes.
 
-    Subclasses are plain objects that can be pickled, so that engines can ship them to other processes.
+    A method of your own has a :attr:`title` and a :meth:`compute`. It is a plain object that can be pickled, so that
+    engines can send it to other processes.
     """
 
     title: ClassVar[str]
@@ -28,34 +34,35 @@ class Explainer(ABC):
     """Whether it looks inside the model: gradients, hidden features, hooks."""
     needs_training: ClassVar[bool] = False
     """Whether :meth:`fit` must be called before :meth:`explain`."""
+    levels: ClassVar[tuple[str, ...]] = ("graph",)
+    """What it explains: ``"graph"``, ``"node"``, ``"edge"``."""
+    hetero: ClassVar[bool] = False
+    """Whether it explains graphs with several types of nodes."""
 
     def fit(self, model: Any, dataset: GraphDataset, seed: int = 0) -> None:  # noqa: B027 (most have nothing to learn)
         """Learn from a dataset's training part what explaining a model needs."""
 
-    @abstractmethod
     def explain(
-        self,
-        model: Any,
-        data: Data,
-        *,
-        target: int | None = None,
-        max_nodes: int | float = 0.3,
-        num_motifs: int = 1,
-        masking: str = "remove",
-        output: str = "logit",
-        connected: bool = True,
-        seed: int = 0,
+        self, model: Any, data: Data, request: Any = None, *, like: Explanation | None = None, **fields: Any
     ) -> Explanation:
-        """Explain one graph.
+        """Explain one graph, or one node or link of it where the method can.
 
         Args:
             model: The model; left as it was.
             data: One graph.
-            target: The class to explain; the predicted one by default.
-            max_nodes: M, the most nodes in all motifs together: a count, or a share of the nodes.
-            num_motifs: m, the most motifs; methods that know no motifs take connected parts and ignore it.
-            masking: What absence of a node means.
-            output: What of the target is explained: logit, probability or log-probability.
-            connected: Whether motifs must be connected, where the method can choose.
-            seed: Seed of everything random.
+            request: How: a :class:`mage.GraphRequest`, :class:`mage.MotifRequest` or the like, one or several.
+            like: An explanation whose requests are repeated.
+            fields: Fields of the requests by name, such as ``target=1``, ``max_nodes=5`` or ``masking="split"``.
         """
+        whole = ExplainRequest.of(GraphRequest, fields, request, like)
+        level = whole.graph.level
+        if level not in self.levels:
+            able = " and ".join(f"{each}s" for each in self.levels)
+            raise UnsupportedError(f"{self.title} explains {able}, not a single {level}; mage explains all levels")
+        started = time.perf_counter()
+        explanation = self.compute(model, data, whole)
+        return replace(explanation, seconds=time.perf_counter() - started, request=whole)
+
+    @abstractmethod
+    def compute(self, model: Any, data: Data, request: ExplainRequest) -> Explanation:
+        """Explain one graph as the request says; what a method knows nothing of, it leaves aside."""

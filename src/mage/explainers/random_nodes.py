@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import time
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from mage.explainers._results import budget_of, explanation_of
+from mage.explainers._results import explanation_of
 from mage.explainers.protocol import Explainer
+from mage.explainers.request import ExplainRequest
 from mage.games import ModelGame
 from mage.graph import PlayerGraph
 
@@ -38,32 +38,19 @@ class RandomNodes(Explainer):
             raise ValueError(f"connected must be True, False or None, got {connected!r}")
         self.connected = connected
 
-    def explain(
-        self,
-        model: Any,
-        data: Data,
-        *,
-        target: int | None = None,
-        max_nodes: int | float = 0.3,
-        num_motifs: int = 1,  # noqa: ARG002 - the motifs are the connected parts
-        masking: str = "remove",
-        output: str = "logit",
-        connected: bool = True,
-        seed: int = 0,
-    ) -> Explanation:
-        """Explain one graph; see :class:`Explainer`."""
-        started = time.perf_counter()
+    def compute(self, model: Any, data: Data, request: ExplainRequest) -> Explanation:
+        """Explain one graph."""
         size = int(data.num_nodes)
-        budget = budget_of(max_nodes, size)
-        game = ModelGame(model, data, target=target, output=output, masking=masking)
-        generator = np.random.default_rng(seed)
-        together = connected if self.connected is None else self.connected
+        budget = request.motifs.max_nodes_of(size)
+        game = ModelGame(model, data, request.graph)
+        generator = np.random.default_rng(request.seed)
+        together = request.motifs.connected if self.connected is None else self.connected
         nodes = (
             random_connected(game.graph, budget, generator)
             if together
             else generator.choice(size, budget, replace=False).tolist()
         )
-        return explanation_of(self.title, game, data, nodes, started=started, max_nodes=budget, masking=masking)
+        return explanation_of(self.title, game, data, nodes, max_nodes=budget, masking=game.masking)
 
 
 def random_connected(graph: PlayerGraph, size: int, generator: np.random.Generator) -> list[int]:

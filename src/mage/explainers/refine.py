@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-import time
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import torch
@@ -26,6 +25,7 @@ from mage.explainers._white_box import (
 )
 from mage.explainers.pgexplainer import training_sample
 from mage.explainers.protocol import Explainer, UnsupportedError
+from mage.explainers.request import ExplainRequest
 
 if TYPE_CHECKING:
     from torch_geometric.data import Data
@@ -121,31 +121,17 @@ class ReFine(Explainer):
                 schedule.step(total)
         self._scorers = scorers.eval().requires_grad_(False)
 
-    def explain(
-        self,
-        model: Any,
-        data: Data,
-        *,
-        target: int | None = None,
-        max_nodes: int | float = 0.3,
-        num_motifs: int = 1,
-        masking: str = "remove",
-        output: str = "logit",
-        connected: bool = True,
-        seed: int = 0,
-    ) -> Explanation:
-        """Explain one graph; see :class:`Explainer`. Nothing is random here."""
-        del num_motifs, masking, connected  # messages are masked, not nodes, and scores of edges know no motifs
-        started = time.perf_counter()
+    def compute(self, model: Any, data: Data, request: ExplainRequest) -> Explanation:
+        """Explain one graph. Nothing is random here."""
         if self._scorers is None:
             raise UnsupportedError("ReFine is not trained; call fit(model, dataset) first")
-        game = white_box_game(model, data, target, output, max_nodes)
+        game = white_box_game(model, data, request)
         kind = int(game.prediction[0] > 0) if game.target is None else game.target
         if str(kind) not in self._scorers:
             raise UnsupportedError(f"target: fit saw no graph of class {kind}, only of {', '.join(self._scorers)}")
         whole = GraphInput.of(data)
         keys = Keys(tuple(whole.node), tuple(whole.edge), tuple(whole.graph))
-        with undisturbed(model, seed):
+        with undisturbed(model, request.seed):
             scorer: Any = copy.deepcopy(self._scorers[str(kind)]).to(whole.device).requires_grad_(True)
             scorer.check(whole)
             optimiser = torch.optim.Adam(scorer.parameters(), lr=self.tuning_lr)
@@ -161,7 +147,7 @@ class ReFine(Explainer):
                 optimiser.step()
                 queries += run.graphs
             scores = scorer(graph).sigmoid().detach().double().cpu().numpy()
-        return edge_explanation(self.title, game, data, scores, started, max_nodes, queries)
+        return edge_explanation(self.title, game, data, scores, request, queries)
 
     def _epoch(
         self,

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import time
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from mage._core.checks import checked_whole
 from mage._core.typing import Masks
-from mage.explainers._results import budget_of, explanation_of
+from mage.explainers._results import explanation_of
 from mage.explainers._tree_search import FoundNodes, LocalShapley, State, TreeSearch, by_degree, ranked
 from mage.explainers.protocol import Explainer
+from mage.explainers.request import ExplainRequest
 from mage.games import Game, ModelGame
 
 if TYPE_CHECKING:
@@ -93,31 +93,17 @@ class SAME(Explainer):
         best = ranked(small + tree.score(unions[unions.sum(axis=1) <= max_nodes]))[0]
         return FoundNodes(best.nodes, best.reward, len(tree.states))
 
-    def explain(
-        self,
-        model: Any,
-        data: Data,
-        *,
-        target: int | None = None,
-        max_nodes: int | float = 0.3,
-        num_motifs: int = 1,  # noqa: ARG002 - the method chooses the number of pieces
-        masking: str = "remove",
-        output: str = "logit",  # noqa: ARG002 - the method explains probabilities
-        connected: bool = True,  # noqa: ARG002 - pieces always are, their union need not be
-        seed: int = 0,
-    ) -> Explanation:
-        """Explain one graph; see :class:`Explainer`."""
-        started = time.perf_counter()
-        budget = budget_of(max_nodes, int(data.num_nodes))
-        game = ModelGame(model, data, target=target, output="probability", masking=masking)
-        found = self.search(game, budget, seed)
+    def compute(self, model: Any, data: Data, request: ExplainRequest) -> Explanation:
+        """Explain one graph."""
+        budget = request.motifs.max_nodes_of(int(data.num_nodes))
+        game = ModelGame(model, data, request.graph, output="probability")
+        found = self.search(game, budget, request.seed)
         return explanation_of(
             *(self.title, game, data, found.nodes),
-            started=started,
             max_nodes=budget,
-            masking=masking,
+            masking=game.masking,
             num_queries=game.num_queries,
-            extra={"reward": found.reward, "num_states": found.num_states},
+            diagnostics={"reward": found.reward, "num_states": found.num_states},
         )
 
     def _phase_1(self, game: Game, max_nodes: int, seed: int) -> TreeSearch:

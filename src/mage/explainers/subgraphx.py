@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import time
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from mage._core.checks import checked_whole
 from mage._core.typing import Masks
-from mage.explainers._results import budget_of, explanation_of
+from mage.explainers._results import explanation_of
 from mage.explainers._tree_search import FoundNodes, LocalShapley, TreeSearch, by_degree, ranked
 from mage.explainers.protocol import Explainer
+from mage.explainers.request import ExplainRequest
 from mage.games import Game, ModelGame
 from mage.graph import PlayerGraph
 
@@ -94,31 +94,17 @@ class SubgraphX(Explainer):
         best = ranked([state for state in tree.states if len(state.nodes) <= max_nodes])[0]
         return FoundNodes(best.nodes, best.reward, len(tree.states))
 
-    def explain(
-        self,
-        model: Any,
-        data: Data,
-        *,
-        target: int | None = None,
-        max_nodes: int | float = 0.3,
-        num_motifs: int = 1,  # noqa: ARG002 - the method finds one connected piece
-        masking: str = "remove",
-        output: str = "logit",  # noqa: ARG002 - the method explains probabilities
-        connected: bool = True,  # noqa: ARG002 - it is always connected
-        seed: int = 0,
-    ) -> Explanation:
-        """Explain one graph; see :class:`Explainer`."""
-        started = time.perf_counter()
-        budget = budget_of(max_nodes, int(data.num_nodes))
-        game = ModelGame(model, data, target=target, output="probability", masking=masking)
-        found = self.search(game, budget, seed)
+    def compute(self, model: Any, data: Data, request: ExplainRequest) -> Explanation:
+        """Explain one graph."""
+        budget = request.motifs.max_nodes_of(int(data.num_nodes))
+        game = ModelGame(model, data, request.graph, output="probability")
+        found = self.search(game, budget, request.seed)
         return explanation_of(
             *(self.title, game, data, found.nodes),
-            started=started,
             max_nodes=budget,
-            masking=masking,
+            masking=game.masking,
             num_queries=game.num_queries,
-            extra={"reward": found.reward, "num_states": found.num_states},
+            diagnostics={"reward": found.reward, "num_states": found.num_states},
         )
 
     def _pruned(self, graph: PlayerGraph, members: Masks) -> Masks:

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from mage._core.checks import checked_whole
-from mage._core.typing import Bits, Floats, Masks
+from mage._core.typing import Bits, Floats, Integers, Masks
 from mage.games.memo import Memo, distinct
 from mage.graph import PlayerGraph, as_masks, component_rows, networkx_order, packing
+
+if TYPE_CHECKING:
+    from mage._torch.outputs import Readout
 
 ValueFunction = Callable[[Masks], Any]
 
@@ -37,7 +41,19 @@ class Game:
         bytes_per_coalition: What ``value_fn`` needs of memory for one coalition, at its peak.
         memory_cap: Bytes that one call of ``value_fn`` may need; with ``bytes_per_coalition`` it bounds the batch.
         memo_capacity: Number of coalitions whose worth is remembered.
+
+    Attributes:
+        resolution: Rounding unit of the numbers that ``value_fn`` returns.
+        level: What the worth is of: ``"graph"``, ``"node"``, ``"edge"`` or ``"image"``.
+        masking: What the absence of a player means to a model, in a word.
+        num_hops: How far messages of a model travel; 0 where that is not known.
+        least_motif_nodes: Players that a share of them allows motifs to have at least.
     """
+
+    level: str = "graph"
+    masking: str = ""
+    num_hops: int = 0
+    least_motif_nodes: int = 1
 
     def __init__(
         self,
@@ -90,6 +106,56 @@ class Game:
         if self._baseline is None:
             self._baseline = float(self._ask(np.zeros((1, packing.num_words(self.num_players)), dtype=np.uint64))[0])
         return self._baseline
+
+    @cached_property
+    def readout(self) -> Readout | None:
+        """Which number of a model is explained; None where no model is behind the game."""
+        return None
+
+    @cached_property
+    def prediction(self) -> Floats:
+        """What the value function says of all players; games of models give the model's output, a number per class."""
+        return np.array([self.baseline + self.total])
+
+    @property
+    def target(self) -> int | None:
+        """Class that is explained; None where there are no classes."""
+        return None if self.readout is None else self.readout.target
+
+    @property
+    def task(self) -> str:
+        """``"multiclass"``, ``"binary"`` or ``"regression"``."""
+        return "regression" if self.readout is None else self.readout.task
+
+    @property
+    def output(self) -> str:
+        """The unit of worths: a logit, a probability, …; ``"value"`` where no model is behind the game."""
+        return "value" if self.readout is None else self.readout.output
+
+    @property
+    def return_type(self) -> str:
+        """What the model returns."""
+        return "raw" if self.readout is None else self.readout.return_type
+
+    @property
+    def player_nodes(self) -> Sequence[Sequence[int] | Integers]:
+        """Nodes of the input graph that each player stands for."""
+        return [(player,) for player in range(self.num_players)]
+
+    @property
+    def target_nodes(self) -> tuple[int, ...]:
+        """The explained node, or both ends of the explained link; empty for a whole graph."""
+        return ()
+
+    @property
+    def scale(self) -> float:
+        """The size of the numbers that worths are differences of, which rounding is relative to."""
+        if self.output == "probability":
+            return 1.0
+        values = [self.baseline, self.baseline + self.total]
+        if self.output == "logit":
+            values += self.prediction.tolist()
+        return float(np.abs(values).max())
 
     @property
     def total(self) -> float:

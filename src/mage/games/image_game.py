@@ -43,6 +43,9 @@ class ImageGame(Game):
         masking: What hides a region, in a word.
     """
 
+    level = "image"
+    readout: Readout
+
     def __init__(
         self,
         model: Any,
@@ -90,11 +93,6 @@ class ImageGame(Game):
     def num_queries(self) -> int:
         """Images the model has been run on, the whole one and the hidden one included."""
         return self._images_run
-
-    @property
-    def target(self) -> int | None:
-        """Class that is explained; None for regression."""
-        return self.readout.target
 
     def masked(self, coalitions: Any) -> Tensor:
         """The images [q, c, h, w] that the model sees for coalitions given as booleans [q, n]."""

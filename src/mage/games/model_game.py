@@ -44,6 +44,7 @@ class ModelGame(Game):
 
     Attributes:
         request: How the model is asked.
+        edge_index: Edges of the input graph [2, e].
         participants: The nodes in play and the players that they follow.
         player_nodes: Nodes of the input graph that each player stands for.
         prediction: The model's output, a number per class.
@@ -53,6 +54,8 @@ class ModelGame(Game):
         seen_nodes: How many of them the prediction was computed from.
         seen_hops: How far around the targets these are; None for the whole graph.
     """
+
+    readout: Readout
 
     def __init__(
         self,
@@ -69,6 +72,11 @@ class ModelGame(Game):
         targets = torch.tensor(_targets(request, whole.num_nodes), dtype=torch.long, device=whole.device)
         self.model = model
         self.level = request.level
+        self.edge_index: Integers = whole.edge_index.cpu().numpy()
+        masking = request.masking
+        self.masking = masking if isinstance(masking, str) else getattr(masking, "__name__", "custom")
+        # Nothing below two ends explains a link.
+        self.least_motif_nodes = 2 if self.level == "edge" else 1
         self.runner = MaskedModel(model, whole, request.masking, self.level, request.forward)
         seen = computation_graph(self.runner, whole, targets, request.num_hops, request.memory_cap)
         self.input_nodes, self.num_hops = whole.num_nodes, seen.num_hops
@@ -99,7 +107,6 @@ class ModelGame(Game):
                 "group them, for example with groups='communities'"
             )
         self.participants = participants
-        self.player_nodes: list[Integers] = participants.player_nodes
         edges = participants.player_edges
         ends = participants.target_players
         if self.level == "edge" and len(ends) == 2:
@@ -108,7 +115,7 @@ class ModelGame(Game):
         if names is None:
             names = [
                 ",".join(map(str, nodes)) if len(nodes) <= 3 else f"group {i}"
-                for i, nodes in enumerate(self.player_nodes)
+                for i, nodes in enumerate(participants.player_nodes)
             ]
         super().__init__(
             self._value,
@@ -132,9 +139,9 @@ class ModelGame(Game):
         return self.runner.num_runs
 
     @property
-    def target(self) -> int | None:
-        """Class that is explained; None for regression."""
-        return self.readout.target
+    def player_nodes(self) -> list[Integers]:
+        """Nodes of the input graph that each player stands for."""
+        return self.participants.player_nodes
 
     @property
     def target_nodes(self) -> tuple[int, ...]:
@@ -205,7 +212,4 @@ def _targets(request: GraphRequest, num_nodes: int) -> list[int]:
         return []
     if request.level == "node":
         return checked_nodes("node", [request.node], num_nodes)
-    ends = checked_nodes("edge", request.edge, num_nodes)
-    if len(ends) != 2:
-        raise ValueError(f"edge must be a pair of nodes, got {request.edge!r}")
-    return ends
+    return checked_nodes("edge", request.edge, num_nodes)

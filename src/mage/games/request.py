@@ -89,6 +89,8 @@ class GraphRequest(ModelRequest):
         super().__post_init__()
         if self.node is not None and self.edge is not None:
             raise ValueError("node and edge: give one of the two")
+        if self.edge is not None:
+            object.__setattr__(self, "edge", _checked_pair(self.edge))
         if self.refine not in (None, True, False, "present", "absent"):
             raise ValueError(f"refine must be True, False, 'present' or 'absent', got {self.refine!r}")
         if self.max_players is not None:
@@ -146,6 +148,16 @@ class ImageRequest(ModelRequest):
     segments: Any = None
     fill: Any = "mean"
     picture: Any = None
+
+
+def _checked_pair(edge: Any) -> tuple[Any, ...]:
+    try:
+        pair = tuple(edge.tolist() if hasattr(edge, "tolist") else edge)
+    except TypeError:
+        pair = ()
+    if len(pair) != 2:
+        raise ValueError(f"edge must be a pair of nodes, got {edge!r}")
+    return pair
 
 
 def changed(request: Request, changes: dict[str, Any]) -> Request:

@@ -45,6 +45,10 @@ class TextGame(Game):
         fields: Fields of the request by name, such as ``absent="[MASK]"``.
     """
 
+    # The paper's rule for sentences: short ones would otherwise be explained by a single word.
+    least_motif_nodes = 3
+    readout: Readout
+
     def __init__(
         self, model: Any, sentence: str | Sequence[str], request: TextRequest | None = None, **fields: Any
     ) -> None:
@@ -82,11 +86,6 @@ class TextGame(Game):
     def words(self) -> tuple[str, ...]:
         """The players in reading order."""
         return self.sentence.words
-
-    @property
-    def target(self) -> int | None:
-        """Class that is explained; None for regression."""
-        return self.readout.target
 
     @property
     def num_queries(self) -> int:

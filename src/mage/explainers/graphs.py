@@ -1,0 +1,212 @@
+"""``mage.explain`` and ``mage.explain_many``: graphs, nodes and links."""
+
+from __future__ import annotations
+
+import hashlib
+import time
+import warnings
+from collections.abc import Iterable, Iterator, Sequence, Sized
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from mage._core.fingerprint import graph_fingerprint, model_fingerprint, update
+from mage._core.optional import require
+from mage._core.progress import progress_bar
+from mage._version import __version__
+from mage.explainers.pipeline import InputGraph, Progress, checked_names, explain_game
+from mage.explainers.request import ExplainRequest
+from mage.explanation import Explanation, subject_of
+from mage.games.request import GraphRequest
+
+if TYPE_CHECKING:
+    from torch_geometric.data import Data
+
+
+def explain(
+    model: Any,
+    data: Data,
+    *,
+    target: int | None = None,
+    node: int | None = None,
+    edge: Sequence[int] | None = None,
+    num_motifs: int | None = None,
+    max_nodes: int | float | None = None,
+    tau: float | None = None,
+    output: str | None = None,
+    masking: Any = None,
+    order: int | None = None,
+    method: str | None = None,
+    budget: int | None = None,
+    permutations: int | None = None,
+    seed: int | None = None,
+    names: Sequence[str] | None = None,
+    class_names: Sequence[str] | None = None,
+    progress: Progress = None,
+    request: Any = None,
+    like: Explanation | ExplainRequest | None = None,
+    **fields: Any,
+) -> Explanation:
+    """Explain what a PyG model says of one graph, node or link by the groups of nodes that made it say so.
+
+    Everything that decides the answer is a field of one of three requests: :class:`mage.GraphRequest` (which output,
+    what absence means), :class:`mage.IndexRequest` (which interactions, how computed) and :class:`mage.MotifRequest`
+    (which groups). Their defaults are the defaults here. Everyday fields are arguments; any other field can be given by
+    its name too, or in a request.
+
+    Args:
+        model: The model; called with the arguments that its ``forward`` names. It is left as it was.
+        data: One graph.
+        target: Class to explain; the predicted one by default.
+        node: Explain this node's output instead of the graph's.
+        edge: Explain the link between these two nodes; the model takes ``edge_label_index``.
+        num_motifs: m, the largest number of groups.
+        max_nodes: M, nodes in all groups together: a count, or a share of the players.
+        tau: τ: 1 shows what speaks for the output, lower values also what speaks against it, 0 only that.
+        output: ``"logit"``, ``"probability"``, ``"log-probability"`` or ``"log-odds"`` of the target.
+        masking: What the absence of a node means: ``"remove"``, ``"split"``, ``"zero"``, ``"mean"``, or a function.
+        order: Order of the index, 1 to 3.
+        method: ``"auto"``, ``"exact"``, ``"exact-local"``, ``"surrogate"`` or ``"permutation"``; see
+            :func:`mage.interactions`.
+        budget: Most coalitions to ask the model for, at each stage where there are several.
+        permutations: Orderings to sample.
+        seed: Seed of the sampling.
+        names: Names of the graph's nodes; by default ``data.names`` where there are as many, else numbers.
+        class_names: Names of the classes, for people.
+        progress: Show a progress bar (by default on a terminal only), or a function that is called with the
+            interactions so far; its true answer stops and explains by them. So does Ctrl-C.
+        request: One or several requests instead of single fields; fields that are given change them.
+        like: An explanation, loaded or just made, that is to be repeated on this model and graph; fields that are given
+            change it.
+        fields: Other fields of the requests by name, such as ``noise_floor=0`` or ``groups="rings"``.
+
+    Returns:
+        Motifs, interactions, masks, what they cost, and the request.
+    """
+    everyday = {
+        "target": target,
+        "node": node,
+        "edge": None if edge is None else tuple(edge),
+        "num_motifs": num_motifs,
+        "max_nodes": max_nodes,
+        "tau": tau,
+        "output": output,
+        "masking": masking,
+        "order": order,
+        "method": method,
+        "budget": budget,
+        "permutations": permutations,
+        "seed": seed,
+    }
+    whole = ExplainRequest.of(GraphRequest, {**everyday, **fields}, request, like)
+    return explain_graph(model, data, whole, names=names, class_names=class_names, progress=progress)
+
+
+def explain_graph(
+    model: Any,
+    data: Data,
+    request: ExplainRequest,
+    *,
+    names: Sequence[str] | None = None,
+    class_names: Sequence[str] | None = None,
+    progress: Progress = None,
+) -> Explanation:
+    """:func:`explain` by one request."""
+    require("torch_geometric", "pyg")
+    from mage.explainers.large_graphs import PlayerReduction
+    from mage.games.model_game import ModelGame
+
+    started = time.perf_counter()
+    count = int(getattr(data, "num_nodes", None) or 0)
+    known = getattr(data, "names", None)
+    if names is None and isinstance(known, Sequence) and not isinstance(known, str) and len(known) == count:
+        names = known
+    node_names = checked_names(names, count)
+    reduction = PlayerReduction(request.graph)
+    game = ModelGame(model, data, replace(request.graph, groups=reduction.grouping()))
+    graph = InputGraph(node_names, game.edge_index, subject_of(data), tuple(class_names or ()))
+    return explain_game(game, request, graph, reduction=reduction, progress=progress, started=started)
+
+
+def explain_many(
+    model: Any,
+    graphs: Iterable[Data],
+    *,
+    folder: str | Path | None = None,
+    progress: bool | None = None,
+    **options: Any,
+) -> Iterator[Explanation]:
+    """Explain many graphs, one after the other, in their order.
+
+    Args:
+        model: The model.
+        graphs: A dataset, a list, or any iterable of graphs.
+        folder: Keep each explanation there as soon as it is done, and take up from there after an interruption: an
+            explanation of the same graph by the same model with the same options is read, not computed again. A file
+            that cannot be read is made again, with a warning.
+        progress: Show a progress bar; by default on a terminal only.
+        options: As for :func:`explain`.
+
+    Yields:
+        Explanations, in the order of the graphs.
+    """
+    if not isinstance(graphs, Iterable):
+        raise TypeError(f"graphs must be a dataset or a list of graphs, got {type(graphs).__name__}")
+    labels = {name: options.pop(name, None) for name in ("names", "class_names")}
+    request = ExplainRequest.of(GraphRequest, options, options.pop("request", None), options.pop("like", None))
+    kept = None if folder is None else Path(folder)
+    if kept is not None and not hasattr(model, "state_dict"):
+        raise ValueError("folder: only torch modules can be told apart safely enough to resume; leave it out")
+    return _explained(model, graphs, request, labels, kept, progress)
+
+
+def _explained(
+    model: Any,
+    graphs: Iterable[Data],
+    request: ExplainRequest,
+    labels: dict[str, Any],
+    kept: Path | None,
+    progress: bool | None,
+) -> Iterator[Explanation]:
+    if kept is not None:
+        kept.mkdir(parents=True, exist_ok=True)
+    # Once, before the first pass: what a pass leaves behind in the model would make it another one for the next graph.
+    settings = _settings_fingerprint(model, request, labels) if kept is not None else ""
+    total = len(graphs) if isinstance(graphs, Sized) else 0
+    with progress_bar("explaining", total, progress) as tick:
+        for position, data in enumerate(graphs):
+            path = None if kept is None else kept / f"{position:06d}-{_with_graph(settings, data)[:16]}.mage"
+            explanation = None if path is None else _read(path)
+            if explanation is None:
+                explanation = explain_graph(model, data, request, progress=False, **labels)
+                if path is not None:
+                    explanation.save(path)
+            yield explanation
+            tick(1)
+
+
+def _read(path: Path) -> Explanation | None:
+    """The explanation in a file; None where there is none, with a warning where there is something else."""
+    try:
+        return Explanation.load(path)
+    except FileNotFoundError:
+        return None
+    except ValueError as error:
+        warnings.warn(f"{error}; the graph is explained again", stacklevel=3)
+        return None
+
+
+def fingerprint(model: Any, data: Any, request: ExplainRequest, labels: Any = None) -> str:
+    """What determines an explanation, in a few bytes: library, network, weights, graph, request, names."""
+    return _with_graph(_settings_fingerprint(model, request, labels), data)
+
+
+def _settings_fingerprint(model: Any, request: ExplainRequest, labels: Any) -> str:
+    digest = hashlib.sha256(f"mage {__version__} {model_fingerprint(model)}".encode())
+    update(digest, request)
+    update(digest, labels)
+    return digest.hexdigest()
+
+
+def _with_graph(settings: str, data: Any) -> str:
+    return hashlib.sha256((settings + graph_fingerprint(data)).encode()).hexdigest()

@@ -1,0 +1,126 @@
+"""How an explanation is asked for: the model, the index and the motif search, each with a request of its own."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, fields, replace
+from typing import Any
+
+from mage.games.request import GraphRequest, ModelRequest
+from mage.indices.request import IndexRequest
+from mage.motifs import MotifRequest
+
+
+@dataclass(frozen=True)
+class ExplainRequest:
+    """All that decides an explanation besides the model and its input.
+
+    Attributes:
+        model: Which number of the model is explained, and what absence means.
+        index: Which interactions are computed, and how.
+        motifs: Which groups are searched for.
+    """
+
+    model: ModelRequest = field(default_factory=GraphRequest)
+    index: IndexRequest = field(default_factory=IndexRequest)
+    motifs: MotifRequest = field(default_factory=MotifRequest)
+
+    def __post_init__(self) -> None:
+        for name, kind in (("model", ModelRequest), ("index", IndexRequest), ("motifs", MotifRequest)):
+            if not isinstance(getattr(self, name), kind):
+                given = type(getattr(self, name)).__name__
+                raise TypeError(f"{name} must be a {kind.__name__}, got {given}")
+        if self.index.order is not None:
+            self.motifs.check_order(self.index.order)
+
+    @classmethod
+    def of(
+        cls,
+        kind: type[ModelRequest],
+        changes: Mapping[str, Any],
+        request: Any = None,
+        like: Any = None,
+    ) -> ExplainRequest:
+        """Put together what an entrance was given.
+
+        Args:
+            kind: The kind of request that goes with the input: graph, sentence or image.
+            changes: Single fields by name; None leaves a field as it is.
+            request: One request, or several: an :class:`ExplainRequest` or some of its parts.
+            like: An explanation, or its request, to repeat.
+        """
+        whole = cls(kind()) if like is None else _repeated(like, kind)
+        for part in _parts(request):
+            whole = _with_part(whole, part, kind)
+        return whole.changed({name: value for name, value in changes.items() if value is not None})
+
+    def changed(self, changes: Mapping[str, Any]) -> ExplainRequest:
+        """The request with some fields changed, wherever they belong; checked again."""
+        owners = {name: {each.name for each in fields(getattr(self, name))} for name in ("model", "index", "motifs")}
+        by_part: dict[str, dict[str, Any]] = {}
+        for name, value in changes.items():
+            part = next((part for part, known in owners.items() if name in known), None)
+            if part is None:
+                raise TypeError(_unknown(name, sorted(set().union(*owners.values()))))
+            by_part.setdefault(part, {})[name] = value
+        return replace(self, **{part: replace(getattr(self, part), **values) for part, values in by_part.items()})
+
+    @property
+    def graph(self) -> GraphRequest:
+        """How a graph model is asked; an error where the input is not a graph."""
+        if not isinstance(self.model, GraphRequest):
+            raise TypeError(f"request: a graph needs a GraphRequest, got a {type(self.model).__name__}")
+        return self.model
+
+    @property
+    def seed(self) -> int:
+        """Seed of everything random."""
+        return self.index.seed
+
+
+def _parts(request: Any) -> list[Any]:
+    if request is None:
+        return []
+    several = isinstance(request, Iterable) and not isinstance(request, ExplainRequest)
+    return list(request) if several else [request]
+
+
+def _with_part(whole: ExplainRequest, part: Any, kind: type[ModelRequest]) -> ExplainRequest:
+    if isinstance(part, ExplainRequest):
+        return _of_kind(part, kind)
+    if isinstance(part, IndexRequest):
+        return replace(whole, index=part)
+    if isinstance(part, MotifRequest):
+        return replace(whole, motifs=part)
+    if isinstance(part, ModelRequest):
+        return _of_kind(replace(whole, model=part), kind)
+    raise TypeError(
+        f"request must be {kind.__name__}, IndexRequest, MotifRequest or ExplainRequest, one or several; got "
+        f"{type(part).__name__}"
+    )
+
+
+def _of_kind(whole: ExplainRequest, kind: type[ModelRequest]) -> ExplainRequest:
+    """Refuse the request of another kind of input; a plain one is taken over."""
+    if isinstance(whole.model, kind):
+        return whole
+    if type(whole.model) is not ModelRequest:
+        raise TypeError(f"request: this input needs a {kind.__name__}, got a {type(whole.model).__name__}")
+    shared = {each.name: getattr(whole.model, each.name) for each in fields(ModelRequest)}
+    return replace(whole, model=kind(**shared))
+
+
+def _repeated(like: Any, kind: type[ModelRequest]) -> ExplainRequest:
+    request = getattr(like, "request", like)
+    if not isinstance(request, ExplainRequest):
+        raise TypeError(
+            f"like must be an explanation that keeps its request, or an ExplainRequest; got {type(like).__name__}"
+        )
+    return _of_kind(request, kind)
+
+
+def _unknown(name: str, known: list[str]) -> str:
+    near = difflib.get_close_matches(name, known, n=1)
+    hint = f"; did you mean {near[0]!r}?" if near else f"; there are {', '.join(known)}"
+    return f"unknown option {name!r}{hint}"

@@ -3,7 +3,8 @@
 A field may hold a bool, int, float, str or None, a tuple or mapping of these, a numpy array, another dataclass, or a
 union of them. Arrays are kept beside the JSON values under the dotted path of their field. Where a hint does not name
 the dataclass itself but a base class, a union or ``Any``, the dataclass needs a name of its own, given by
-:func:`stored_as`; only classes with such a name are ever made from a file, and nothing is imported or unpickled.
+:func:`stored_as`; only classes with such a name are ever made from a file, and nothing is imported or unpickled. Of a
+function, and of an object in a field that may hold anything, only a description is kept: :class:`NotStored`.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from __future__ import annotations
 import math
 import types
 from collections.abc import Callable, Mapping
-from dataclasses import fields, is_dataclass
+from dataclasses import dataclass, fields, is_dataclass
 from functools import cache
 from typing import Any, Literal, NamedTuple, TypeVar, Union, get_args, get_origin, get_type_hints
 
@@ -23,6 +24,7 @@ Arrays = dict[str, AnyArray]
 _Class = TypeVar("_Class", bound=type)
 _KIND = "kind"
 _ARRAY = "array"
+_NOT_STORED = "not stored"
 _PLAIN_TYPES = (bool, int, float, str)
 _NAMED: dict[str, type] = {}
 
@@ -35,6 +37,21 @@ class Codec(NamedTuple):
 
 
 _CODECS: dict[type, Codec] = {}
+
+
+@dataclass(frozen=True)
+class NotStored:
+    """Stands for a function or an object that a file does not keep.
+
+    Attributes:
+        what: Its name.
+    """
+
+    what: str
+
+    def __call__(self, *_: Any, **__: Any) -> Any:
+        """Refuse to stand in for the function."""
+        raise ValueError(f"{self.what} was not kept with the file; pass it again")
 
 
 def stored_as(name: str) -> Callable[[_Class], _Class]:
@@ -88,6 +105,8 @@ def to_plain(value: Any) -> tuple[Any, Arrays]:
 
 def _written(value: Any, hint: Any, path: str, arrays: Arrays) -> Any:
     value = value.item() if isinstance(value, np.generic) else value
+    if hasattr(value, "detach"):
+        value = value.detach().cpu().numpy()
     if value is None or type(value) in _PLAIN_TYPES:
         return value
     if isinstance(value, np.ndarray):
@@ -107,6 +126,8 @@ def _written_object(value: Any, hint: Any, path: str, arrays: Arrays) -> Any:
         header, parts = _CODECS[kind].to_plain(value)
         arrays.update({_joined(path, name): part for name, part in parts.items()})
         return header
+    if (not is_dataclass(value) and (callable(value) or hint is Any)) or isinstance(value, NotStored):
+        return {_KIND: _NOT_STORED, "what": _described(value)}
     if not is_dataclass(value):
         raise TypeError(f"{path or 'value'}: {kind.__name__} cannot be stored; use plain values or a dataclass of them")
     hints = _hints(kind)
@@ -119,6 +140,13 @@ def _written_object(value: Any, hint: Any, path: str, arrays: Arrays) -> Any:
     if _name_of(kind) is None:
         raise TypeError(f"{path}: {kind.__name__} has no name in files; decorate the class with stored_as(name)")
     return {_KIND: _name_of(kind), **plain}
+
+
+def _described(value: Any) -> str:
+    if isinstance(value, NotStored):
+        return value.what
+    named = value if hasattr(value, "__qualname__") else type(value)
+    return f"{named.__module__}.{named.__qualname__}"
 
 
 def _name_of(kind: type) -> str | None:
@@ -178,9 +206,19 @@ def _read_any(plain: Any, hint: Any, path: str, arrays: Arrays) -> Any:
         return plain
     if type(plain) is list:
         return tuple(_read(part, hint, f"{path}[{place}]", arrays) for place, part in enumerate(plain))
+    if plain.get(_KIND) == _NOT_STORED:
+        return _read_function(plain, (), path, arrays)
     if _KIND in plain:
         return _read_dataclass(plain, object, path, arrays)
+    if set(plain) == {_ARRAY}:
+        return _read_array(plain, (Any, np.dtype[Any]), path, arrays)
     return _read_mapping(plain, (str, hint), path, arrays)
+
+
+def _read_function(plain: Any, hint: Any, path: str, arrays: Arrays) -> NotStored:  # noqa: ARG001 (a reader)
+    if type(plain) is not dict or plain.get(_KIND) != _NOT_STORED or type(plain.get("what")) is not str:
+        raise _wrong(path, "a function", plain)
+    return NotStored(plain["what"])
 
 
 def _read_union(plain: Any, members: tuple[Any, ...], path: str, arrays: Arrays) -> Any:
@@ -254,6 +292,7 @@ _READERS: dict[Any, Callable[[Any, tuple[Any, ...], str, Arrays], Any]] = {
     np.ndarray: _read_array,
     tuple: _read_tuple,
     Literal: _read_literal,
+    Callable: _read_function,
     Mapping: _read_mapping,
     dict: _read_mapping,
 }

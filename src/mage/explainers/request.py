@@ -7,11 +7,13 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
+from mage._core.conversion import NotStored, stored_as
 from mage.games.request import GraphRequest, ModelRequest
 from mage.indices.request import IndexRequest
 from mage.motifs import MotifRequest
 
 
+@stored_as("request")
 @dataclass(frozen=True)
 class ExplainRequest:
     """All that decides an explanation besides the model and its input.
@@ -53,7 +55,11 @@ class ExplainRequest:
         whole = cls(kind()) if like is None else _repeated(like, kind)
         for part in _parts(request):
             whole = _with_part(whole, part, kind)
-        return whole.changed({name: value for name, value in changes.items() if value is not None})
+        whole = whole.changed({name: value for name, value in changes.items() if value is not None})
+        for name, value in whole.fields().items():
+            if isinstance(value, NotStored):
+                raise ValueError(f"{name}: {value.what} is not kept in files; pass {name}= again")
+        return whole
 
     def changed(self, changes: Mapping[str, Any]) -> ExplainRequest:
         """The request with some fields changed, wherever they belong; checked again."""
@@ -65,6 +71,11 @@ class ExplainRequest:
                 raise TypeError(_unknown(name, sorted(set().union(*owners.values()))))
             by_part.setdefault(part, {})[name] = value
         return replace(self, **{part: replace(getattr(self, part), **values) for part, values in by_part.items()})
+
+    def fields(self) -> dict[str, Any]:
+        """All fields of the three requests by name."""
+        parts = (self.model, self.index, self.motifs)
+        return {each.name: getattr(part, each.name) for part in parts for each in fields(part)}
 
     @property
     def graph(self) -> GraphRequest:

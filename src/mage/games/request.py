@@ -9,11 +9,13 @@ from typing import Any, TypeVar
 import numpy as np
 
 from mage._core.checks import checked_whole
+from mage._core.conversion import stored_as
 from mage._torch.conventions import OUTPUTS, RETURN_TYPES, TASKS
 
 Request = TypeVar("Request", bound="ModelRequest")
 
 
+@stored_as("model request")
 @dataclass(frozen=True)
 class ModelRequest:
     """Which number of a model is explained. Graphs, sentences and images have requests of their own, built on this.
@@ -54,6 +56,7 @@ class ModelRequest:
             raise ValueError(f"baseline must be a finite number, got {self.baseline!r}")
 
 
+@stored_as("graph request")
 @dataclass(frozen=True)
 class GraphRequest(ModelRequest):
     """How a graph model is asked: which output, which nodes play, and what absence means.
@@ -108,6 +111,7 @@ class GraphRequest(ModelRequest):
         return "node" if self.edge is None else "edge"
 
 
+@stored_as("text request")
 @dataclass(frozen=True)
 class TextRequest(ModelRequest):
     """How a model that judges sentences is asked.
@@ -133,6 +137,7 @@ class TextRequest(ModelRequest):
             raise ValueError(f"kind must be one of auto, graph, sentences; got {self.kind!r}")
 
 
+@stored_as("image request")
 @dataclass(frozen=True)
 class ImageRequest(ModelRequest):
     """How a classifier of images is asked.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, fields
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -14,9 +14,6 @@ from mage.indices.estimators import METHODS, accepted_fields
 from mage.indices.estimators.surrogate.regressors import REGRESSORS
 from mage.indices.families import checked_order, family_named
 from mage.indices.stopping import CONDITIONS
-
-if TYPE_CHECKING:
-    from mage.indices.result import Interactions
 
 _OF_ONE_METHOD = ("permutations", "orderings", "radius", "regressor", "antithetic")
 
@@ -54,7 +51,7 @@ class IndexRequest:
     radius: int | None = None
     regressor: str = "auto"
     tolerance: float | None = None
-    until: str | Callable[[Interactions], bool] | None = None
+    until: str | Callable[..., bool] | None = None
 
     def __post_init__(self) -> None:
         family = family_named(self.index)

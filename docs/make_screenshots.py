@@ -58,7 +58,7 @@ def from_dataset(name: str, graph: int | None = None, **options: Any) -> Explana
 def molecule() -> Explanation:
     """A molecule in which the model looks for benzene rings."""
     found = from_dataset("benzene", graph=29, num_motifs=2, max_nodes=9, tau=0.5)
-    return replace(found, extra={**found.extra, "class_names": ["no benzene ring", "benzene ring"]})
+    return replace(found, class_names=("no benzene ring", "benzene ring"))
 
 
 def sentence() -> Explanation:

@@ -39,7 +39,7 @@ def test_code_blocks_run(page, tmp_path, monkeypatch, capsys):
         assert {motif.sign for motif in scope["explanation"].motifs} == {1, -1}
         assert scope["explanation"].interactions.exact
     if page.name == "adding.md":
-        assert scope["explanation"].extra["method"] == "Peeling"
+        assert scope["explanation"].method == "Peeling"
         assert "peeling" in registry.names()
 
 

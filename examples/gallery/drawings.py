@@ -132,9 +132,9 @@ def sentence_drawing(explanation: mage.Explanation, width: float) -> tuple[str, 
     """Words in reading order with phrases coloured, and how high that is."""
     size, step, line = 17.0, 10.2, 36.0  # the advance of a monospaced letter is set below, whatever the font
     groups = groups_of(explanation)
-    whole, read = explanation.extra["text"], 0
+    whole, read = explanation.subject.text, 0
     parts, x, y, before = [], 14.0, 24.0, step
-    for node, word in enumerate(explanation.extra["words"]):
+    for node, word in enumerate(explanation.subject.words):
         long = step * len(word)
         read = whole.find(word, read) + len(word)
         gap = step if whole[read : read + 1].isspace() else 0.0

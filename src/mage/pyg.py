@@ -254,7 +254,7 @@ class BaselineExplainer(MAGEExplainer):
         settings = {name: wanted[name] for name in ("target", *self.options) if name in wanted}
         explanation = self.explainer.explain(model, self._data(x, edge_index, kwargs), **settings)
         made = self._converted(explanation, x)
-        if made.edge_mask is not None and "edge_scores" in explanation.extra:
+        if made.edge_mask is not None and explanation.method_edge_scores is not None:
             scores = torch.from_numpy(explanation.edge_scores).to(x.device).float().clamp(min=0)
             made.edge_mask = scores / scores.max().clamp(min=1e-12)
         return made

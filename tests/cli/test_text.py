@@ -68,8 +68,8 @@ def test_a_shipped_network(libraries, tmp_path):
     assert result.output.startswith("negative (probability")
     assert "wasted +]" in result.output
     found = mage.load(tmp_path / "why.mage")
-    assert found.extra["class_names"] == ["negative", "positive"]
-    assert found.extra["words"][:3] == ["A", "brilliant", "cast"]
+    assert found.class_names == ("negative", "positive")
+    assert found.subject.words[:3] == ("A", "brilliant", "cast")
 
 
 def test_a_classifier_of_ones_own(libraries, workplace):

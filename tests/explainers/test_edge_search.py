@@ -94,8 +94,8 @@ def test_explanations_carry_proof_pairs_and_binary_scores():
     assert "proven optimal" in repr(found)
     assert "Fixed scores" in repr(found)
     assert found.edge_scores.tolist() == [1, 1, 1, 0, 0, 0, 0, 0] * 2
-    assert found.extra["searched_edge_scores"] == scores.tolist()
-    assert found.extra["method"] == "EdgeSearch (Fixed)"
+    assert found.method_edge_scores is None
+    assert found.method == "EdgeSearch (Fixed)"
     assert found.interactions[0, 2] == 3.0
     assert found.interactions[0, 4] == 0.0
     assert found.interactions.first_order.tolist() == [0] * 7

@@ -84,7 +84,7 @@ def test_without_background_these_are_shapley_values(kind):
     game = EdgeGame(ModelGame(model, graph(), target=1))
     exact = mage.interactions(game, "shapley", method="exact", progress=False).first_order
     found = EdgeSHAPer(1500, density=0.0).explain(model, graph(), target=1)
-    errors = np.array(found.extra["edge_std_error"])
+    errors = found.edge_std_error
     assert (np.abs(found.edge_scores - exact[game.player_of_column]) <= 4.5 * errors + 1e-6).all()
     assert game.total == pytest.approx(exact.sum())
 
@@ -141,7 +141,7 @@ def test_it_conforms(kind, undirected):
     model, data = (WithBonds(), graph(edge_attr=torch.rand(12, 1))) if kind == "bonds" else (MODELS[kind](), graph())
     found = check_explainer(EdgeSHAPer(5, undirected=undirected), model, data, max_nodes=3)
     assert found is not None
-    assert found.extra["density"] == pytest.approx(0.4)
+    assert found.diagnostics["density"] == pytest.approx(0.4)
     if undirected:
         assert found.edge_scores[:6].tolist() == found.edge_scores[6:].tolist()
 
@@ -171,4 +171,4 @@ def test_what_cannot_be_is_refused():
         EdgeSHAPer(density=1.5)
     with pytest.raises(ValueError, match="num_samples"):
         EdgeSHAPer(0)
-    assert EdgeSHAPer(1).explain(GCN(3, 2, 4), graph()).extra["edge_std_error"] is None
+    assert EdgeSHAPer(1).explain(GCN(3, 2, 4), graph()).edge_std_error is None

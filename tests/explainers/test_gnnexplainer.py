@@ -53,7 +53,7 @@ def toy_graph():
 @pytest.mark.parametrize(("columns", "target"), [(2, 1), (1, 1), (1, None)])
 def test_oracle(columns, target):
     explanation = GNNExplainer().explain(Toy(columns), toy_graph(), target=target, max_nodes=2)
-    scores = np.array(explanation.extra["edge_scores"])
+    scores = explanation.method_edge_scores
     assert scores[0] > 0.92
     assert (scores[1:] == 0).all()
     assert explanation.motifs.nodes == (0, 1)
@@ -64,7 +64,7 @@ def test_oracle(columns, target):
 
 @pytest.mark.filterwarnings("ignore:the model's output for a graph depends")
 def test_another_class_asks_for_other_edges():
-    scores = GNNExplainer(epochs=200).explain(Toy(), toy_graph(), target=0).extra["edge_scores"]
+    scores = GNNExplainer(epochs=200).explain(Toy(), toy_graph(), target=0).method_edge_scores
     assert scores[0] < 0.45  # less of the message makes class 0 likelier, and masks start about ½
 
 
@@ -79,7 +79,7 @@ def test_the_same_as_by_hand_with_pyg(name):
         model_config={"mode": "multiclass_classification", "task_level": "graph", "return_type": "raw"},
     )
     extra = {"edge_attr": data.edge_attr} if name == "edge features" else {}
-    scores = GNNExplainer(epochs=20).explain(model, data, seed=6).extra["edge_scores"]
+    scores = GNNExplainer(epochs=20).explain(model, data, seed=6).method_edge_scores
     torch.manual_seed(6)
     expected = explainer(data.x, data.edge_index, batch=torch.zeros(10, dtype=torch.long), **extra).edge_mask
     assert np.allclose(scores, expected.numpy(), atol=1e-6)
@@ -100,7 +100,7 @@ def test_repeats(name):
 def test_the_mask_keeps_the_prediction():
     model, data = GCN(4, 2, width=8), graph()
     start, end = (
-        GNNExplainer(epochs=epochs, edge_size=0.0).explain(model, data, target=1).extra["edge_scores"]
+        GNNExplainer(epochs=epochs, edge_size=0.0).explain(model, data, target=1).method_edge_scores
         for epochs in (1, 200)
     )
 
@@ -128,7 +128,7 @@ def test_loops_whole_numbers_and_models_of_data():
     data = Data(kind=torch.arange(10) % 5, edge_index=torch.cat([data.edge_index, torch.tensor([[3], [3]])], dim=1))
     data.num_nodes = 10
     explanation = GNNExplainer(epochs=3).explain(OfData(), data, max_nodes=4)
-    assert len(explanation.extra["edge_scores"]) == data.edge_index.size(1)
+    assert len(explanation.method_edge_scores) == data.edge_index.size(1)
     assert 0 < len(explanation.motifs.nodes) <= 4
 
 

@@ -137,14 +137,14 @@ def check_repeats(explainer, model, data, random=False):
     """The same by the same seed, also after a pickle; at most M nodes; one finite score an edge."""
     first = explainer.explain(model, data, max_nodes=4, seed=1)
     again = pickle.loads(pickle.dumps(explainer)).explain(model, data, max_nodes=4, seed=1)  # noqa: S301
-    scores = np.array(first.extra["edge_scores"])
-    assert np.array_equal(scores, again.extra["edge_scores"])
+    scores = first.method_edge_scores
+    assert np.array_equal(scores, again.method_edge_scores)
     assert first.motifs.nodes == again.motifs.nodes
     assert scores.shape == (data.edge_index.size(1),)
     assert np.isfinite(scores).all()
     assert (scores >= 0).all()
     other = explainer.explain(model, data, max_nodes=4, seed=2)
-    assert np.array_equal(scores, other.extra["edge_scores"]) != random
+    assert np.array_equal(scores, other.method_edge_scores) != random
     for most in (1, 2, 3, 5, 10):
         assert len(explainer.explain(model, data, max_nodes=most).motifs.nodes) <= most
 
@@ -170,7 +170,7 @@ BEFORE_ACTIVATION = torch.tensor([[1.0, -1.0], [-2.0, 2.0], [3.0, 1.0]])
 def test_oracle(pool):
     explanation = GradCAM().explain(Linear(pool), Data(x=ORACLE, edge_index=TRIANGLE), target=1)
     assert np.allclose(explanation.interactions.values, [0.5, 0, 1])
-    assert np.allclose(explanation.extra["edge_scores"], [0.25, 0.5, 0.75])
+    assert np.allclose(explanation.method_edge_scores, [0.25, 0.5, 0.75])
 
 
 @pytest.mark.parametrize(
@@ -211,7 +211,7 @@ def test_frozen_models_and_whole_numbers_are_fine():
 
     data = graph()
     data.x = torch.arange(10) % 5
-    assert max(GradCAM().explain(Embedding().requires_grad_(False), data).extra["edge_scores"]) <= 1
+    assert max(GradCAM().explain(Embedding().requires_grad_(False), data).method_edge_scores) <= 1
 
 
 def test_layers_without_effect_explain_nothing():
@@ -226,7 +226,7 @@ def test_layers_without_effect_explain_nothing():
 
     explanation = GradCAM().explain(Unused(), graph())
     assert explanation.motifs.nodes == ()
-    assert set(explanation.extra["edge_scores"]) == {0.0}
+    assert set(explanation.method_edge_scores) == {0.0}
 
 
 @pytest.mark.parametrize("name", list(models()))
@@ -258,7 +258,7 @@ def scores():
     model, found = GCN(4, 2, width=8), []
     for explainer in (GradCAM(), GNNExplainer(epochs=5), PGExplainer(epochs=2), quick()):
         explainer.fit(model, dataset(), seed=5)
-        found.append(explainer.explain(model, graph(), seed=7).extra["edge_scores"])
+        found.append(explainer.explain(model, graph(), seed=7).method_edge_scores)
     return found
 """
 

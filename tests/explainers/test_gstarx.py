@@ -250,7 +250,7 @@ def test_the_prior_is_the_mean_probability_of_the_training_graphs():
     batches = [torch.zeros(size, dtype=torch.long) for size in sizes]
     shares = [model(made[i].x, made[i].edge_index, batches[i]).softmax(dim=1)[0].tolist() for i in (0, 2, 3)]
     assert explainer.prior == pytest.approx(np.mean(shares, axis=0), abs=1e-6)
-    assert explainer.explain(model, made[0], target=1).extra["prior"] == explainer.prior[1]
+    assert explainer.explain(model, made[0], target=1).diagnostics["prior"] == explainer.prior[1]
 
 
 def test_regressions_and_unknown_classes_are_refused():

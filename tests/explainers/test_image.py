@@ -5,11 +5,11 @@ import pytest
 import torch
 
 import mage
+from mage._core.conversion import same
 from mage.explainers.image import EXACT_LIMIT, picture_of
 from mage.games import ImageGame
 from mage.image.preparation import Preparation
 from mage.models.image_classifiers import ImageClassifier
-from mage.report.pictures import decode_runs
 
 
 class Bars(torch.nn.Module):
@@ -45,13 +45,12 @@ def test_the_explanation_carries_its_picture(tmp_path):
     explanation = mage.explain_image(
         Bars(), an_image(), patches=(4, 4), fill=0.0, target=0, class_names=["left", "none"]
     )
-    segments = explanation.extra["segments"]
     expected = ImageGame(Bars(), an_image(), patches=(4, 4)).segments
-    assert np.array_equal(decode_runs(segments["labels"], tuple(segments["shape"])), expected)
+    assert np.array_equal(explanation.subject.segments, expected)
     explanation.save(tmp_path / "a.mage")
     again = mage.load(tmp_path / "a.mage")
-    assert again.extra == explanation.extra
-    assert again.extra["class_names"] == ["left", "none"]
+    assert same(again, explanation)
+    assert again.class_names == ("left", "none")
     again.save_html(tmp_path / "a.html")
     assert "data:image/png" in (tmp_path / "a.html").read_text(encoding="utf-8")
 
@@ -91,7 +90,7 @@ def test_loaded_classifiers_prepare_pictures_themselves(tmp_path):
     from_file = mage.explain_image(classifier, tmp_path / "a.png", **options)
     from_tensor = mage.explain_image(classifier, an_image(), **options)
     assert {motif.nodes for motif in from_file.motifs} == {motif.nodes for motif in from_tensor.motifs}
-    assert from_file.extra["class_names"] == ["left", "none"]
+    assert from_file.class_names == ("left", "none")
 
 
 def test_pictures_of_prepared_images_are_stretched_into_range():

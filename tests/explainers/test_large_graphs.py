@@ -1,6 +1,6 @@
 """Explaining in stages: groups, refinement, a cap on players, and that all of it is said."""
 
-import json
+from dataclasses import replace
 
 import networkx as nx
 import numpy as np
@@ -13,6 +13,7 @@ from torch_geometric.data import Data
 from torch_geometric.nn import GCNConv, GraphConv, SAGEConv, global_add_pool
 
 import mage
+from mage._core.conversion import same
 from mage.explainers.large_graphs import Plan, single_effects
 from mage.games import ModelGame
 from tests.explainers.test_pipeline import Net, NodeNet, graph
@@ -57,19 +58,19 @@ def test_a_pair_among_four_hundred_nodes_is_found(options, masking):
     # Exact where all orderings agree; a surrogate is right within its error.
     error = explanation.motif_error(explanation.motifs[0])
     assert abs(explanation.motifs[0].score - 2.0) <= max(1e-4, 4 * error)
-    (stage,) = explanation.extra["stages"]
-    assert sorted(v for nodes in stage["players"] for v in nodes) == list(range(400))
-    assert 20 <= len(stage["players"]) <= 40
-    won = {v for player in stage["kept"] for v in stage["players"][player]}
+    (stage,) = explanation.stages
+    assert sorted(v for nodes in stage.players for v in nodes) == list(range(400))
+    assert 20 <= len(stage.players) <= 40
+    won = {v for player in stage.kept for v in stage.players[player]}
     playing = {v for nodes in explanation.players for v in nodes}
     assert set(pair) <= playing <= won
     assert all(len(nodes) == 1 for nodes in explanation.players)
     assert explanation.num_nodes == 400
-    notes = " ".join(explanation.extra["notes"])
+    notes = " ".join(explanation.notes)
     others = options.get("refine") if isinstance(options.get("refine"), str) else "present"
     assert f"all others {others}" in notes
     assert "not looked for" in notes
-    assert explanation.num_queries > stage["num_queries"]
+    assert explanation.num_queries > stage.num_queries
 
 
 def test_what_was_done_survives_a_file(tmp_path):
@@ -77,10 +78,10 @@ def test_what_was_done_survives_a_file(tmp_path):
     explanation = mage.explain(Marked(), data, 1, 2, budget=1_500)
     explanation.save(tmp_path / "why.mage")
     again = mage.load(tmp_path / "why.mage")
-    assert again.extra == explanation.extra == json.loads(json.dumps(explanation.extra))
+    assert same(again, explanation)
     assert again.motifs == explanation.motifs
     repeated = mage.explain(Marked(), data, 1, 2, budget=1_500)
-    assert repeated.extra == explanation.extra
+    assert same(replace(repeated, seconds=explanation.seconds), explanation)
     np.testing.assert_array_equal(repeated.interactions.values, explanation.interactions.values)
 
 
@@ -94,10 +95,10 @@ def test_refined_motifs_lie_inside_the_groups_that_won(seed, num_motifs, tau):
     )
     assert len(explanation.players) <= 8
     playing = {v for nodes in explanation.players for v in nodes}
-    for stage in explanation.extra["stages"]:
-        everybody = [v for nodes in stage["players"] for v in nodes]
+    for stage in explanation.stages:
+        everybody = [v for nodes in stage.players for v in nodes]
         assert len(everybody) == len(set(everybody))
-        won = {v for player in stage["kept"] for v in stage["players"][player]}
+        won = {v for player in stage.kept for v in stage.players[player]}
         assert playing <= won or not won
     assert set(explanation.motifs.nodes) <= playing
 
@@ -114,7 +115,7 @@ def test_enough_players_change_nothing(seed, level):
         capped = mage.explain(model, data, tau=0.5, max_players=most, **options)
         np.testing.assert_array_equal(capped.interactions.values, plain.interactions.values)
         assert capped.motifs == plain.motifs
-        assert capped.extra == plain.extra
+        assert (capped.stages, capped.players_cap, capped.notes) == (plain.stages, plain.players_cap, plain.notes)
         assert capped.num_queries == plain.num_queries
 
 
@@ -133,15 +134,15 @@ def test_of_too_many_neighbours_the_strongest_play():
     data.x[0, 0] = 1
     model = Marked(pooled=False).eval()
     explanation = mage.explain(model, data, 1, 3, node=0, noise_floor=0.0, budget=3_000)
-    cap = explanation.extra["players_cap"]
-    assert (cap["players"], cap["kept"], cap["others"]) == (401, 48, "present")
+    cap = explanation.players_cap
+    assert (cap.players, cap.kept, cap.others) == (401, 48, "present")
     assert len(explanation.players) == 48
     assert set(explanation.motifs.nodes) == {0, 7, 90}
-    (note,) = explanation.extra["notes"]
+    (note,) = explanation.notes
     assert "48 of 401 players" in note
     assert "always present" in note
     # Each spoke twice, the hub once (without it there is no output), all and the baseline.
-    assert cap["num_queries"] == 2 * 400 + 3
+    assert cap.num_queries == 2 * 400 + 3
     few = mage.explain(model, data, 1, 3, node=0, noise_floor=0.0, max_players=5, method="exact")
     assert set(few.motifs.nodes) == {0, 7, 90}
     assert len(few.players) == 5
@@ -164,7 +165,7 @@ def test_neighbourhoods_beyond_ranking_form_communities(monkeypatch):
     data = graph(1, nodes=200)
     centre = int(torch.bincount(data.edge_index[0]).argmax())
     explanation = mage.explain(NodeNet(4, 2, SAGEConv).eval(), data, node=centre, max_players=20, budget=1_000, tau=0.5)
-    assert explanation.extra["stages"]
+    assert explanation.stages
     assert explanation.level == "node"
     assert len(explanation.players) <= 20
     playing = [v for nodes in explanation.players for v in nodes]
@@ -192,10 +193,10 @@ def test_rings_are_refined_to_atoms():
     data = Data(x=x, edge_index=torch.cat([columns, columns.flip(0)], dim=1))
     coarse = mage.explain(Marked(), data, 1, 1, groups="rings")
     assert [motif.nodes for motif in coarse.motifs] == [tuple(range(9, 15))]
-    assert "stages" not in coarse.extra
+    assert not coarse.stages
     fine = mage.explain(Marked(), data, 1, 2, groups="rings", refine=True)
     assert [motif.nodes for motif in fine.motifs] == [(11, 12)]
-    assert "rings: 3 groups of 15 nodes" in fine.extra["notes"][0]
+    assert "rings: 3 groups of 15 nodes" in fine.notes[0]
     assert fine.interactions.exact
 
 
@@ -214,7 +215,7 @@ def test_where_no_group_stands_out_none_is_refined():
     data.x[:] = 0
     explanation = mage.explain(Marked(), data, 1, 2, budget=1_500)
     assert not len(explanation.motifs)
-    assert "no group stands out" in " ".join(explanation.extra["notes"])
+    assert "no group stands out" in " ".join(explanation.notes)
 
 
 def test_groups_that_all_win_come_apart():
@@ -249,7 +250,7 @@ def test_stages_have_a_budget_unless_the_user_has_one():
     asked = {}
     for budget in (None, 1_700):
         explanation = mage.explain(Marked(power=2), data, 1, 2, budget=budget)
-        asked[budget] = [stage["num_queries"] for stage in explanation.extra["stages"]]
+        asked[budget] = [stage.num_queries for stage in explanation.stages]
     assert all(count <= 4_000 for count in asked[None])
     assert all(count <= 1_700 for count in asked[1_700])
 

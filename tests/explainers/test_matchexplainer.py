@@ -100,7 +100,7 @@ def test_candidates_that_lose_the_class_lose():
     found = explainer.explain(HasFive(), chain([0, 1, 5, 9]), max_nodes=2)
     assert found.target == 1
     assert found.motifs.nodes == (1, 2)
-    assert found.extra["distance"] == pytest.approx(0.3, abs=1e-4)
+    assert found.diagnostics["distance"] == pytest.approx(0.3, abs=1e-4)
     assert fitted([0, 1]).explain(HasFive(), chain([0, 1, 5, 9]), max_nodes=2).motifs.nodes == (0, 1)
 
 
@@ -116,14 +116,14 @@ def test_small_counterparts_are_passed_over():
     explainer = fitted([5, 9], [0.9, 5.2, 20])
     found = explainer.explain(HasFive(), chain([0, 1, 5, 9]), max_nodes=3)
     assert found.motifs.nodes == (1, 2, 3)
-    assert found.extra["counterparts"] == 1
+    assert found.diagnostics["counterparts"] == 1
     with pytest.raises(UnsupportedError, match=r"class 1 with 4 nodes or more.*max_nodes="):
         explainer.explain(HasFive(), chain([0, 1, 5, 9]), max_nodes=4)
 
 
 def test_a_graph_does_not_match_itself():
     found = fitted([0, 1, 5, 9], [0.9, 5.2, 20]).explain(HasFive(), chain([0, 1, 5, 9]), max_nodes=2)
-    assert found.extra["counterparts"] == 1
+    assert found.diagnostics["counterparts"] == 1
     assert found.motifs.nodes == (1, 2)
 
 

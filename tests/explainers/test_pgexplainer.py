@@ -63,7 +63,7 @@ def test_learns_the_edge_that_matters(seed):
     explainer = PGExplainer(epochs=30, lr=0.01, edge_size=0.05)
     explainer.fit(Toy(), dataset([toy_graph() for _ in range(14)]), seed)  # 10 to train on: 300 steps
     explanation = explainer.explain(Toy(), toy_graph(), max_nodes=2)
-    scores = np.array(explanation.extra["edge_scores"])
+    scores = explanation.method_edge_scores
     assert scores == pytest.approx([1, 1, 0, 0, 0, 0], abs=0.05)
     assert np.array_equal(scores[::2], scores[1::2])
     assert explanation.motifs.nodes == (0, 1)
@@ -122,7 +122,7 @@ def test_repeats(name):
     torch.manual_seed(9)
     again.fit(model, dataset_for(name), seed=3)
     other.fit(model, dataset_for(name), seed=4)
-    scores = [one.explain(model, data).extra["edge_scores"] for one in (explainer, again, other)]
+    scores = [one.explain(model, data).method_edge_scores for one in (explainer, again, other)]
     assert scores[0] == scores[1] != scores[2]
 
 

@@ -13,6 +13,7 @@ from torch_geometric.utils import subgraph
 
 import mage
 from mage.cli.demo import demo_explanation
+from mage.explanation import MoleculeSubject
 from mage.models import demo_graph, load_demo_model
 from tests.data import cora, data_path
 
@@ -215,7 +216,7 @@ def test_solubility_is_explained_as_a_regression():
         with torch.no_grad():
             alone = float(model(data.x[kept], edge_index, torch.zeros(int(kept.sum()), dtype=torch.long)))
         assert worth + game.baseline == pytest.approx(alone, abs=1e-5)
-    assert explanation.extra["smiles"] == data.smiles
+    assert explanation.subject == MoleculeSubject(data.smiles)
 
 
 def test_groups_come_back_as_nodes():

@@ -60,7 +60,7 @@ def test_it_conforms(connected):
     found = check_explainer(RandomNodes(connected), model, path(9), max_nodes=4, connected=connected is not False)
     assert found is not None
     assert len(found.motifs.nodes) == 4
-    assert found.extra["method"] == "Random nodes"
+    assert found.method == "Random nodes"
     assert len(found.motifs) == 1 or connected is False
 
 

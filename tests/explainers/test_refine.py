@@ -87,7 +87,7 @@ def test_learns_the_edge_that_matters():
     explainer = ReFine(epochs=30, batch_size=8, ratio=0.34)
     explainer.fit(Toy(), dataset(graphs), seed=0)
     explanation = explainer.explain(Toy(), toy_graph(), max_nodes=2)
-    assert np.argmax(explanation.extra["edge_scores"]) == 0
+    assert np.argmax(explanation.method_edge_scores) == 0
     assert explanation.motifs.nodes == (0, 1)
 
 
@@ -98,7 +98,7 @@ def test_refining_makes_the_target_likelier():
     scores = []
     for explainer.tuning_epochs, explainer.tuning_lr in ((0, 1e-4), (30, 1e-2)):
         explanation = explainer.explain(model, data)
-        scores.append(torch.tensor(explanation.extra["edge_scores"], dtype=torch.float))
+        scores.append(torch.tensor(explanation.method_edge_scores, dtype=torch.float))
     target = explanation.target
     losses = []
     for mask in scores:
@@ -129,7 +129,7 @@ def test_repeats(name):
     torch.manual_seed(9)
     again.fit(model, dataset_for(name), seed=3)
     other.fit(model, dataset_for(name), seed=4)
-    scores = [one.explain(model, data).extra["edge_scores"] for one in (explainer, again, other)]
+    scores = [one.explain(model, data).method_edge_scores for one in (explainer, again, other)]
     assert scores[0] == scores[1] != scores[2]
 
 
@@ -148,7 +148,7 @@ def test_one_column_is_a_class_too():
     explainer.fit(model, dataset())
     explanation = explainer.explain(model, graph())
     assert explanation.target is None
-    assert len(explanation.extra["edge_scores"]) == 32
+    assert len(explanation.method_edge_scores) == 32
 
 
 def test_refuses():

@@ -251,8 +251,8 @@ def test_same_seed_same_answer_also_after_pickling():
     found = FAST.explain(network(GIN), graph(), max_nodes=4, seed=7)
     again = pickle.loads(pickle.dumps(FAST)).explain(network(GIN), graph(), max_nodes=4, seed=7)  # noqa: S301
     assert again.motifs == found.motifs
-    assert again.extra == found.extra
-    assert FAST.explain(network(GIN), graph(), max_nodes=4, seed=8).extra != again.extra
+    assert again.diagnostics == found.diagnostics
+    assert FAST.explain(network(GIN), graph(), max_nodes=4, seed=8).diagnostics != again.diagnostics
 
 
 def test_another_process_finds_the_same():

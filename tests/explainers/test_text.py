@@ -3,6 +3,7 @@ import pytest
 import torch
 
 import mage
+from mage._core.conversion import same
 from mage.games import TextGame
 from mage.models import GCN, pretrained
 from tests.games.test_text_game import EDGES, WORDS, Scores, letters
@@ -27,9 +28,9 @@ def test_phrases_for_and_against():
     assert found.interactions[[0, 1]] == pytest.approx(-3.0)
     assert found.interactions[[1]] == pytest.approx(2.0)
     assert found.names == tuple(words)
-    assert found.extra["words"] == words
-    assert found.extra["text"] == "not good and dull film !"
-    assert found.extra["class_names"] == ["bad", "fine"]
+    assert found.subject.words == tuple(words)
+    assert found.subject.text == "not good and dull film !"
+    assert found.class_names == ("bad", "fine")
     assert found.masking == "remove"
     assert found.interactions.exact
     assert found.interactions.names == tuple(words)
@@ -83,7 +84,7 @@ def test_it_survives_its_file(tmp_path):
     found = mage.explain_text(Scores(columns=2), WORDS, edges=EDGES, progress=False)
     found.save(tmp_path / "why.mage")
     again = mage.load(tmp_path / "why.mage")
-    assert again.extra == found.extra
+    assert same(again, found)
     assert again.motifs == found.motifs
 
 

@@ -6,7 +6,7 @@ from torch_geometric.data import Data
 from torch_geometric.nn import SAGEConv
 
 import mage
-from mage.explanation.crop import close_up
+from mage.explanation.crop import crop
 from tests.explainers.test_pipeline import Net, NodeNet, graph
 
 
@@ -19,9 +19,9 @@ def long_ring(nodes=2000):
 def test_a_node_of_a_large_graph_is_shown_with_its_surroundings():
     names = [f"node {i}" for i in range(2000)]
     explanation = mage.explain(NodeNet(4, 3, SAGEConv), long_ring(), node=700, names=names, tau=0.5)
-    part = close_up(explanation, most_nodes=21)
+    part = crop(explanation, most_nodes=21)
     assert part.num_nodes == len(part.names) == 21
-    assert part.extra["part_of"] == 2000
+    assert part.part_of == 2000
     # Ten on each side of the node, in a row.
     assert set(part.names) == {f"node {i}" for i in range(690, 711)}
     assert part.edge_index.shape == (2, 40)
@@ -40,11 +40,11 @@ def test_a_node_of_a_large_graph_is_shown_with_its_surroundings():
 
 def test_players_and_motifs_stay_however_small_the_part():
     explanation = mage.explain(Net(), graph(nodes=30), groups=np.arange(30) // 3, tau=0.5)
-    part = close_up(explanation, most_nodes=2)
+    part = crop(explanation, most_nodes=2)
     assert all(len(nodes) >= 1 for nodes in part.players)
     shown = {v for motif in explanation.motifs for v in motif.nodes}
     assert {part.names[v] for motif in part.motifs for v in motif.nodes} == {str(v) for v in shown}
     assert np.isfinite(part.node_scores).all()
-    assert close_up(explanation) is explanation
+    assert crop(explanation) is explanation
     with pytest.raises(ValueError, match="most_nodes"):
-        close_up(explanation, most_nodes=0)
+        crop(explanation, most_nodes=0)

@@ -6,6 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import mage
+from mage.explanation import GraphSubject
 from mage.plots._outlines import outlines
 
 pytest.importorskip("matplotlib")
@@ -43,7 +44,7 @@ def test_pictures_of_an_explained_image(tmp_path):
     image = torch.rand(1, 8, 8)
     explanation = mage.explain_image(model, image, patches=(3, 3), class_names=["a", "b $", "c"])
     pixels, segments = attached_image(explanation)
-    assert np.allclose(pixels, image[0].numpy(), atol=1 / 255)
+    assert np.allclose(pixels / 255, image[0].numpy(), atol=1 / 255)
     assert segments.max() == 8
     figure = plot_image(explanation)
     assert len(figure.axes) == 3  # two panels and a scale
@@ -56,4 +57,4 @@ def test_pictures_of_an_explained_image(tmp_path):
     with pytest.raises(ValueError, match="segments must number"):
         plot_image(explanation, np.zeros((4, 4)), segments)
     with pytest.raises(ValueError, match="the explanation carries none"):
-        plot_image(replace(explanation, extra={}))
+        plot_image(replace(explanation, subject=GraphSubject()))

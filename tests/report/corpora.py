@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
-from mage.explanation import Explanation
+from mage.explanation import Explanation, GraphSubject, MoleculeSubject, Origin
 from mage.graph import PlayerGraph
 from mage.indices import Interactions
 from mage.motifs import Motif, MotifSet
 
 
-def explained(names, edges, motifs, *, target=0, logits=(2.0, 0.0), optimal=True, queries=100, **extra) -> Explanation:
+def explained(names, edges, motifs, *, target=0, logits=(2.0, 0.0), optimal=True, queries=100, **about) -> Explanation:
     """An explanation with the given motifs: pairs of nodes and score."""
     count = len(names)
     pairs = [(i, j) for i, j, *_ in edges]
@@ -30,8 +32,11 @@ def explained(names, edges, motifs, *, target=0, logits=(2.0, 0.0), optimal=True
         num_permutations=0,
         names=tuple(names),
     )
-    if edges and len(edges[0]) > 2:
-        extra["bonds"] = [order for *_, order in edges] * 2
+    orders = tuple(order for *_, order in edges) * 2 if edges and len(edges[0]) > 2 else ()
+    class_names = tuple(about.pop("class_names", ()))
+    subject = about.pop(
+        "subject", MoleculeSubject(elements=tuple(names), bond_orders=orders) if orders else GraphSubject()
+    )
     return Explanation(
         motifs=MotifSet(found, total, bound, optimal, count, 2, size, 0.5, True, "search", 1),
         interactions=interactions,
@@ -47,7 +52,9 @@ def explained(names, edges, motifs, *, target=0, logits=(2.0, 0.0), optimal=True
         level="graph",
         num_queries=queries,
         seconds=0.5,
-        extra=extra,
+        subject=subject,
+        class_names=class_names,
+        origin=Origin(**about) if about else None,
     )
 
 
@@ -78,12 +85,12 @@ def benzene(**options) -> Explanation:
 
 def write_molecules(folder, classes=("mutagen", "non-mutagen")) -> list[Explanation]:
     """A folder of twelve molecules: five with NO2, four with NH2 (one predicted wrongly), three with neither."""
-    about = {"dataset": "Molecules", "model": "gin", "class_names": list(classes)}
     made = [nitrobenzene(label=0, queries=100 + 7 * n) for n in range(5)]
     made += [aniline(label=0 if n else 1, queries=500 - n) for n in range(4)]
     made += [benzene(label=1, optimal=n > 0) for n in range(3)]
     folder.mkdir(parents=True, exist_ok=True)
     for number, explanation in enumerate(made):
-        explanation.extra.update(about, graph=10 * number)
+        origin = replace(explanation.origin, dataset="Molecules", model="gin", position=10 * number)
+        explanation = replace(explanation, origin=origin, class_names=tuple(classes))  # noqa: PLW2901
         explanation.save(folder / f"{10 * number:06d}-0123456789abcdef.mage")
     return made

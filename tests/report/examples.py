@@ -6,14 +6,13 @@ import networkx as nx
 import numpy as np
 
 import mage
-from mage.explanation import Explanation
+from mage.explanation import Explanation, GraphSubject, ImageSubject, SentenceSubject
 from mage.graph import PlayerGraph
 from mage.indices import Interactions
-from mage.report.pictures import attach_image
 
 
 def made_up(
-    graph: nx.Graph, seed: int = 0, exact: bool = True, noise_floor: float = 0.0, names=None, extra=None, **search
+    graph: nx.Graph, seed: int = 0, exact: bool = True, noise_floor: float = 0.0, names=None, subject=None, **search
 ) -> Explanation:
     """Interactions that fade with distance, positive in one part of the graph and negative in another."""
     count = graph.number_of_nodes()
@@ -58,7 +57,7 @@ def made_up(
         level="graph",
         num_queries=1000,
         seconds=0.1,
-        extra=extra or {},
+        subject=subject or GraphSubject(),
     )
 
 
@@ -85,7 +84,7 @@ def sentence() -> Explanation:
         [(0, 1), (1, 2), (2, 3), (2, 6), (4, 6), (5, 6), (2, 7), (2, 8), (9, 10), (10, 11), (2, 11), (11, 12), (11, 13)]
     )
     tree.add_edge(13, 14)
-    return made_up(ordered(tree), exact=False, names=words, extra={"words": words}, max_nodes=7)
+    return made_up(ordered(tree), exact=False, names=words, subject=SentenceSubject(tuple(words)), max_nodes=7)
 
 
 def image(side: int = 6, pixels: int = 8) -> Explanation:
@@ -94,7 +93,8 @@ def image(side: int = 6, pixels: int = 8) -> Explanation:
     labels = np.arange(side * side).reshape(side, side).repeat(pixels, 0).repeat(pixels, 1)
     across = np.linspace(-1, 1, side * pixels)
     disk = np.clip(1.4 - 1.6 * np.hypot(across[:, None], across[None]), 0, 1)
-    return attach_image(made_up(graph, max_nodes=9), np.stack([disk, 0.7 * disk, 1 - disk], axis=2), labels)
+    picture = ImageSubject.of(np.stack([disk, 0.7 * disk, 1 - disk], axis=2), labels)
+    return made_up(graph, subject=picture, max_nodes=9)
 
 
 def ordered(graph: nx.Graph) -> nx.Graph:

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import pytest
 
+from mage.explanation import GraphSubject
 from mage.report import run_page
 from mage.report.corpus_content import corpus_content, least_graphs
 from mage.report.corpus_entries import class_names, read_entries
@@ -62,12 +63,12 @@ def test_rows_know_right_from_wrong(folder):
 
 def test_what_an_explanation_does_not_carry_is_not_made_up(tmp_path):
     bare = nitrobenzene()
-    replace(bare, extra={}).save(tmp_path / "why.mage")
+    replace(bare, subject=GraphSubject(), origin=None).save(tmp_path / "why.mage")
     entries, _ = read_entries([tmp_path / "why.mage"])
     row = corpus_content(entries)["graphs"][0]
     assert (row["name"], row["label"], row["right"], row.get("f1")) == ("why", None, None, None)
     assert class_names(entries) == ["class 0"]
-    replace(bare, extra={}).save(tmp_path / "000042-0123456789abcdef.mage")
+    replace(bare, subject=GraphSubject(), origin=None).save(tmp_path / "000042-0123456789abcdef.mage")
     entries, _ = read_entries([tmp_path / "000042-0123456789abcdef.mage"])
     assert entries[0].number == 42
 
@@ -80,8 +81,8 @@ def test_classes_of_two_datasets_are_not_confused(tmp_path):
 
 
 def test_agreement_with_the_ground_truth(tmp_path):
-    nitrobenzene(truth=[[6, 7, 8]]).save(tmp_path / "a.mage")
-    nitrobenzene(truth=[[6, 7, 8]], motifs=[((6, 0), 1.0)]).save(tmp_path / "b.mage")
+    nitrobenzene(truth=((6, 7, 8),)).save(tmp_path / "a.mage")
+    nitrobenzene(truth=((6, 7, 8),), motifs=[((6, 0), 1.0)]).save(tmp_path / "b.mage")
     entries, _ = read_entries(sorted(tmp_path.iterdir()))
     assert [row["f1"] for row in corpus_content(entries)["graphs"]] == [1.0, 0.4]
 

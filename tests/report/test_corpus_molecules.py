@@ -7,6 +7,7 @@ import networkx as nx
 import numpy as np
 import pytest
 
+from mage.explanation import GraphSubject
 from mage.report.corpus_entries import read_entries
 from mage.report.molecules import AROMATIC, molecule_of
 from mage.report.motif_classes import Catalogue, LabelledGraph
@@ -85,7 +86,7 @@ def test_without_rdkit_groups_are_told_by_their_atoms(monkeypatch):
 def test_orders_count_only_if_all_molecules_have_them(tmp_path):
     nitrobenzene().save(tmp_path / "a.mage")
     bare = aniline()
-    replace(bare, extra={}).save(tmp_path / "b.mage")
+    replace(bare, subject=GraphSubject()).save(tmp_path / "b.mage")
     entries, _ = read_entries(sorted(tmp_path.iterdir()))
     assert {kind for entry in entries for *_, kind in entry.graph.edges} == {""}
     benzene().save(tmp_path / "b.mage")

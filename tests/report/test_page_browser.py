@@ -8,6 +8,7 @@ import pytest
 
 import mage
 from mage.cli.demo import demo_explanation
+from mage.explanation import MoleculeSubject, SentenceSubject
 from mage.report import explanation_page, solutions
 from tests.report.examples import image, made_up, sentence
 
@@ -303,7 +304,9 @@ def test_images_mark_their_regions(opened):
 
 def test_long_sentences_are_set_in_lines(opened):
     words = [f"word{number}" for number in range(60)]
-    found = opened(explanation_page(made_up(nx.path_graph(60), names=words, extra={"words": words}, max_nodes=9)))
+    found = opened(
+        explanation_page(made_up(nx.path_graph(60), names=words, subject=SentenceSubject(tuple(words)), max_nodes=9))
+    )
     frame = found.page.locator(".drawing-svg").bounding_box()
     boxes = [box.bounding_box() for box in found.page.locator(".word").all()]
     assert len({round(box["y"]) for box in boxes}) > 3
@@ -316,7 +319,7 @@ def test_molecules_are_shown_with_their_motifs(opened):
     pytest.importorskip("rdkit")
     ring = nx.cycle_graph(6)
     ring.add_edge(5, 6)
-    explanation = made_up(ring, extra={"smiles": "C1CCCCC1O"}, tau=0.0, seed=3)
+    explanation = made_up(ring, subject=MoleculeSubject("C1CCCCC1O"), tau=0.0, seed=3)
     found = opened(explanation_page(explanation))
     assert found.page.locator(".drawing-svg.molecule .bonds path").count() > 7
     assert found.texts("#table td.name")[0][0] in "CO"

@@ -36,7 +36,7 @@ def demo_explanation(seed: int = 0, tau: float = 0.5, max_nodes: int = 14) -> Ex
         budget=300_000,  # enough for the exact index of these graphs
         names=list(data.names),
     )
-    return replace(explanation, extra={**explanation.extra, "class_names": ["house", "grid"]})
+    return replace(explanation, class_names=("house", "grid"))
 
 
 def run(folder: Path, seed: int = 0) -> tuple[Explanation, list[Path]]:

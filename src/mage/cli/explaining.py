@@ -189,12 +189,14 @@ def _explain_all(
     chosen = [int(position) for position in positions]
     items = {position: found[0] if found.task == "node" else found[position] for position in chosen}
     known_as = model or (weights.stem if weights is not None else "gin")
-    extra = {position: about_graph(found, position, known_as) for position in chosen}
-    options = {position: _settings(found, position, "truth" in extra[position]) | given for position in chosen}
+    about = {position: about_graph(found, position, known_as) for position in chosen}
+    options = {
+        position: _settings(found, position, bool(about[position]["origin"].truth)) | given for position in chosen
+    }
     for position, item in items.items():
         if item.get("names") is not None:
             options[position]["names"] = list(item.names)
-    before = [old for _, _, old in explain_corpus(network, items, folder, options, engine, extra=extra)]
+    before = [old for _, _, old in explain_corpus(network, items, folder, options, engine, about=about)]
     made = len(before) - sum(before)
     typer.echo(f"{folder}: {len(before)} explanations, {made} made now, {sum(before)} kept from before")
 

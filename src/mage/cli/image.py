@@ -107,7 +107,7 @@ def explain_image(
 
 def verdict(explanation: Explanation) -> str:
     """What the classifier says, in words."""
-    names = explanation.extra.get("class_names")
+    names = explanation.class_names
     if explanation.target is None or not names:
         return explanation.headline
     probabilities = explanation.probabilities

@@ -13,6 +13,7 @@ from rich.text import Text
 
 from mage.cli._app import app, failing_politely
 from mage.cli._options import check_files, checked_max_nodes
+from mage.explanation import SentenceSubject
 from mage.text.sentence import gaps_between
 
 if TYPE_CHECKING:
@@ -83,9 +84,9 @@ def explain_text(
         if save is not None:
             explanation.save(save)
         if page is not None:
-            explanation.save_html(page, title=explanation.extra["text"])
+            explanation.save_html(page, title=_sentence(explanation).text)
     if as_json:
-        words = {name: explanation.extra[name] for name in ("words", "class_names") if name in explanation.extra}
+        words = {"words": list(_sentence(explanation).words)}
         typer.echo(json.dumps({**words, **explanation.to_dict()}, indent=2))
         return
     console = Console()
@@ -107,18 +108,25 @@ def sentence_parts(explanation: Explanation) -> list[Text | Table]:
         table.add_row(Text(side, style), Text(score), Text(words, style))
     cost = f"{explanation.how}, {explanation.num_queries:,} queries, {explanation.seconds:.2f} s"
     return [
-        Text(explanation.verdict.replace("the graph", "the sentence"), "bold"),
+        Text(explanation.verdict, "bold"),
         marked_sentence(explanation),
         table if len(explanation.motifs) else Text("no phrase found"),
         Text(f"{cost}; phrases {explanation.motifs.proof}", "dim"),
     ]
 
 
+def _sentence(explanation: Explanation) -> SentenceSubject:
+    """The sentence that was explained."""
+    if not isinstance(explanation.subject, SentenceSubject):
+        raise TypeError(f"the explanation is not of a sentence, but of {explanation.subject.whole}")
+    return explanation.subject
+
+
 def marked_sentence(explanation: Explanation) -> Text:
     """The sentence in words, phrases that speak for the class between [+ and +], those against it between [− and −]."""
     labels = explanation.motifs.labels.tolist()
     signs = [0, *(motif.sign for motif in explanation.motifs)]
-    gaps = gaps_between(explanation.extra["text"], explanation.names)
+    gaps = gaps_between(_sentence(explanation).text, explanation.names)
     text = Text()
     for place, (word, label) in enumerate(zip(explanation.names, labels, strict=True)):
         opens = label and (place == 0 or labels[place - 1] != label)

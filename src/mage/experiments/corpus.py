@@ -12,6 +12,7 @@ from mage._core.files import atomic_path
 from mage._core.progress import progress_bar
 from mage.experiments.engines import Engine, LocalEngine, Payload
 from mage.explainers.pipeline import explain, fingerprint
+from mage.explanation import GraphSubject, Origin, SentenceSubject, subject_of
 
 
 @dataclass
@@ -19,7 +20,7 @@ class _Corpus:
     model: Any
     graphs: dict[int, Any]
     options: dict[int, dict[str, Any]]
-    extra: dict[int, dict[str, Any]]
+    about: dict[int, dict[str, Any]]
 
     def to(self, device: str) -> None:
         """Move the model to a device."""
@@ -33,7 +34,7 @@ def explain_corpus(
     options: dict[int, dict[str, Any]],
     engine: Engine[int] | None = None,
     progress: bool | None = None,
-    extra: dict[int, dict[str, Any]] | None = None,
+    about: dict[int, dict[str, Any]] | None = None,
 ) -> Iterator[tuple[int, Path, bool]]:
     """Explain many graphs, several at a time, and keep each explanation in a file of its own.
 
@@ -44,8 +45,8 @@ def explain_corpus(
         options: Arguments of :func:`mage.explain` for each graph.
         engine: Where to compute; by default one process a core.
         progress: Show a progress bar; by default on a terminal only.
-        extra: What else to keep with each explanation, see :func:`about_graph`. It does not decide which explanations
-            are made again.
+        about: Fields of each explanation that the dataset knows, see :func:`about_graph`. They do not decide which
+            explanations are made again.
 
     Yields:
         Number of the graph, its file, and whether the file was there before; those that were come first.
@@ -63,7 +64,7 @@ def explain_corpus(
             yield number, paths[number], True
     if not missing:
         return
-    chosen = _Corpus(model, {number: graphs[number] for number in missing}, options, extra or {})
+    chosen = _Corpus(model, {number: graphs[number] for number in missing}, options, about or {})
     with progress_bar("explaining", len(missing), progress) as advance:
         for number, content in (engine or LocalEngine()).run(Payload(_explained, chosen), missing):
             with atomic_path(paths[number]) as unfinished:
@@ -74,7 +75,7 @@ def explain_corpus(
 
 def _explained(corpus: _Corpus, number: int) -> bytes:
     explanation = explain(corpus.model, corpus.graphs[number], progress=False, **corpus.options[number])
-    explanation = replace(explanation, extra={**explanation.extra, **corpus.extra.get(number, {})})
+    explanation = replace(explanation, **corpus.about.get(number, {}))
     with tempfile.TemporaryDirectory(prefix="mage-") as folder:
         path = Path(folder) / "explanation.mage"
         explanation.save(path)
@@ -82,7 +83,7 @@ def _explained(corpus: _Corpus, number: int) -> bytes:
 
 
 def about_graph(dataset: Any, number: int, model: str) -> dict[str, Any]:
-    """What a report wants to know of a graph of a dataset besides its explanation, as plain values.
+    """Fields of an explanation that a dataset knows: where the graph is from, its classes, what its nodes are.
 
     Args:
         dataset: A :class:`mage.datasets.GraphDataset`.
@@ -90,27 +91,25 @@ def about_graph(dataset: Any, number: int, model: str) -> dict[str, Any]:
         model: Name of the model.
 
     Returns:
-        ``dataset``, ``model``, ``graph``, the true ``label``, ``class_names``, ``truth`` (the nodes of each motif of
-        the ground truth, where there is one), ``bonds`` (the order of each edge of a molecule, where it is known) and
-        ``words`` (of a sentence).
+        ``origin``, ``class_names`` and ``subject``.
     """
-    item = dataset[0] if dataset.task == "node" else dataset[number]
-    about: dict[str, Any] = {
-        "dataset": dataset.title,
-        "model": model,
-        "graph": number,
-        "label": int(dataset.labels[number]),
-        "class_names": list(dataset.class_names),
+    of_nodes = dataset.task == "node"
+    item = dataset[0 if of_nodes else number]
+    motifs = dataset.motifs(0 if of_nodes else number)
+    subject = subject_of(item)
+    if isinstance(subject, GraphSubject) and item.get("names") is not None:
+        subject = SentenceSubject(tuple(item.names))
+    return {
+        "origin": Origin(
+            dataset=dataset.title,
+            model=model,
+            position=number,
+            label=int(dataset.labels[number]),
+            truth=tuple(tuple(motif) for motif in motifs if not of_nodes or number in motif),
+        ),
+        "class_names": tuple(dataset.class_names),
+        "subject": subject,
     }
-    motifs = dataset.motifs(0 if dataset.task == "node" else number)
-    truth = [list(motif) for motif in motifs if dataset.task != "node" or number in motif]
-    if truth:
-        about["truth"] = truth
-    if item.get("bond") is not None:
-        about["bonds"] = [int(kind) + 1 for kind in item.bond]
-    elif item.get("names") is not None:
-        about["words"] = list(item.names)
-    return about
 
 
 def load_corpus(folder: str | Path) -> Sequence[Path]:

@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from mage._core.typing import Floats
 from mage.explanation import Explanation
-from mage.graph import PlayerGraph
-from mage.indices import Interactions
-from mage.motifs import Motif, MotifSet
 
 if TYPE_CHECKING:
     from torch_geometric.data import Data
@@ -73,78 +71,19 @@ def explanation_of(
     node_scores: Floats | None = None,
     edge_scores: Floats | None = None,
     num_queries: int | None = None,
-    extra: dict[str, Any] | None = None,
+    diagnostics: Mapping[str, float] | None = None,
 ) -> Explanation:
-    """An explanation by a set of nodes, whose motifs are its connected parts.
-
-    Args:
-        title: Name of the method.
-        game: The game on the graph, which knows prediction, target and queries.
-        data: The graph.
-        nodes: The chosen nodes.
-        started: When explaining began, by ``time.perf_counter``.
-        max_nodes: M as a count.
-        masking: What absence of a node meant, where the method asked what coalitions are worth.
-        node_scores: A score for each node; by default 1 for the chosen ones. A motif's score is the sum over its nodes.
-        edge_scores: A score for each column of ``edge_index``, where the method scores edges.
-        num_queries: Graphs the model was run on; by default those of the game.
-        extra: More to keep, as plain values.
-    """
-    num_nodes = int(data.num_nodes)
-    chosen = sorted({int(node) for node in nodes})
-    edge_index = data.edge_index.cpu().numpy()
-    if node_scores is None:
-        node_scores = np.zeros(num_nodes)
-        node_scores[chosen] = 1.0
-    graph = PlayerGraph(num_nodes, edge_index.T)
-    names = tuple(str(node) for node in range(num_nodes))
-    parts = graph.components(chosen) if chosen else []
-    motifs = [Motif(tuple(part), float(node_scores[part].sum()), tuple(names[v] for v in part)) for part in parts]
-    motifs.sort(key=lambda motif: (-abs(motif.score), motif.nodes))
-    objective = float(sum(abs(motif.score) for motif in motifs))
-    found = MotifSet(
-        motifs=tuple(motifs),
-        objective=objective,
-        bound=float("inf"),
-        optimal=False,
-        num_nodes=num_nodes,
-        num_motifs=len(motifs),
+    """An explanation by a set of nodes, and the time it took; see :meth:`mage.Explanation.from_nodes`."""
+    explanation = Explanation.from_nodes(
+        nodes,
+        game,
+        data,
+        method=title,
         max_nodes=max_nodes,
-        tau=1.0,
-        connected=True,
-        solver="none",
-        work=0,
-    )
-    scores = Interactions(
-        index=title,
-        order=1,
-        graph=graph,
-        values=np.asarray(node_scores, dtype=np.float64),
-        std_error=np.full(num_nodes, np.nan),
-        exact=False,
-        method=title.lower(),
-        num_queries=game.num_queries if num_queries is None else num_queries,
-        baseline=0.0,
-    )
-    kept = {"method": title, "return_type": game.readout.return_type, **(extra or {})}
-    if edge_scores is not None:
-        kept["edge_scores"] = np.asarray(edge_scores, dtype=np.float64).tolist()
-    if isinstance(data.get("smiles"), str):
-        kept["smiles"] = data.smiles
-    return Explanation(
-        motifs=found,
-        interactions=scores,
-        prediction=game.prediction,
-        target=game.target,
-        players=tuple((node,) for node in range(num_nodes)),
-        edge_index=edge_index,
-        num_nodes=num_nodes,
-        names=names,
-        task=game.readout.task,
-        output=game.readout.output,
+        node_scores=node_scores,
+        edge_scores=edge_scores,
         masking=masking,
-        level=game.level,
-        num_queries=scores.num_queries,
+        num_queries=num_queries,
         seconds=time.perf_counter() - started,
-        extra=kept,
     )
+    return replace(explanation, diagnostics=diagnostics or {})

@@ -87,7 +87,7 @@ class EdgeSearch(Explainer):
             connected=connected,
             seed=seed,
         )
-        if "edge_scores" not in scored.extra:
+        if scored.method_edge_scores is None:
             raise UnsupportedError(
                 f"scores: {self.scores.title} does not score edges; use an explainer that does, such as edgeshaper"
             )
@@ -100,14 +100,14 @@ class EdgeSearch(Explainer):
             tau=1.0,
             connected=connected,
         )
-        # Binary scores of edges follow from the motifs; those that were searched are kept beside them.
-        extra = {key: value for key, value in scored.extra.items() if key != "edge_scores"}
-        extra |= {"method": f"{self.title} ({self.scores.title})", "searched_edge_scores": scored.extra["edge_scores"]}
         return replace(
             scored,
             motifs=motifs,
             interactions=_pairs(scored.interactions, matrix),
-            extra=extra,
+            # Binary scores of edges follow from the motifs; those that were searched are the interactions.
+            method=f"{self.title} ({self.scores.title})",
+            method_edge_scores=None,
+            edge_std_error=None,
             seconds=time.perf_counter() - started,
         )
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -160,7 +161,7 @@ class EdgeSHAPer(Explainer):
         # Half a value to each end, so that the nodes' scores add up to the edges'.
         node_scores = np.zeros(game.num_players)
         np.add.at(node_scores, edges.ends, values[:, None] / 2)
-        return explanation_of(
+        explanation = explanation_of(
             self.title,
             game,
             data,
@@ -170,8 +171,6 @@ class EdgeSHAPer(Explainer):
             node_scores=node_scores,
             edge_scores=scores,
             num_queries=game.num_queries + edges.num_queries,
-            extra={
-                "density": float(density),
-                "edge_std_error": None if self.num_samples == 1 else errors[edges.player_of_column].tolist(),
-            },
+            diagnostics={"density": float(density)},
         )
+        return replace(explanation, edge_std_error=None if self.num_samples == 1 else errors[edges.player_of_column])

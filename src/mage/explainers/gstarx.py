@@ -142,7 +142,7 @@ class GStarX(Explainer):
             masking=masking,
             node_scores=scores,
             num_queries=game.num_queries,
-            extra={"prior": self.prior[game.target]},
+            diagnostics={"prior": self.prior[game.target]},
         )
 
     def _groups(self, size: int, generator: np.random.Generator) -> Masks:

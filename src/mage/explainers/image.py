@@ -10,7 +10,7 @@ import numpy as np
 
 from mage._core.optional import require
 from mage._core.typing import AnyArray
-from mage.explanation import Explanation
+from mage.explanation import Explanation, ImageSubject
 from mage.graph import PlayerGraph
 from mage.indices import interactions
 from mage.motifs import check_request, find_motifs
@@ -99,7 +99,6 @@ def explain_image(
     """
     require("torch_geometric", "pyg")
     from mage.games.image_game import ImageGame
-    from mage.report.pictures import attach_image
 
     check_request(num_motifs, max_nodes, tau, noise_floor, solver, order or 1)
     start = time.perf_counter()
@@ -140,7 +139,7 @@ def explain_image(
         solver=solver,
     )
     edges = game.graph.edges.T
-    explanation = Explanation(
+    return Explanation(
         motifs=motifs,
         interactions=found,
         prediction=game.prediction,
@@ -155,9 +154,10 @@ def explain_image(
         level="image",
         num_queries=game.num_queries,
         seconds=time.perf_counter() - start,
-        extra={"return_type": return_type, **({"class_names": classes} if classes else {})},
+        subject=ImageSubject.of(shown, game.segments),
+        class_names=tuple(classes),
+        return_type=return_type,
     )
-    return attach_image(explanation, shown, game.segments)
 
 
 def picture_of(game: ImageGame) -> AnyArray:

@@ -22,9 +22,10 @@ from scipy.sparse.csgraph import dijkstra
 
 from mage._core.checks import checked_whole
 from mage._core.typing import Floats, Integers
+from mage.explanation import PlayersCap, Stage
 from mage.games.grouping import AT_LEAST, AT_MOST, communities
 from mage.indices import Interactions
-from mage.motifs import MotifSet
+from mage.motifs import Motif, MotifSet
 
 if TYPE_CHECKING:
     from mage.games.model_game import ModelGame
@@ -55,8 +56,8 @@ class Plan:
     refine: bool | str | None
     max_players: int | None
     one_output: bool
-    stages: list[dict[str, Any]] = field(default_factory=list)
-    cap: dict[str, Any] = field(default_factory=dict)
+    stages: list[Stage] = field(default_factory=list)
+    cap: PlayersCap | None = None
     notes: list[str] = field(default_factory=list)
 
     def __post_init__(self) -> None:
@@ -142,7 +143,7 @@ class Plan:
             # Groups that have all won once more will not come apart by grouping them again.
             stuck = len(self.stages) > 1 and len(winners) == game.num_players
             game = game.zoomed([[v] for v in nodes.tolist()] if stuck else self._parts(game, nodes), self.others)
-        if self.stages and len(self.stages[-1]["kept"]):
+        if self.stages and len(self.stages[-1].kept):
             self.notes.append(
                 f"then {game.num_players} players that stand for {sum(len(v) for v in game.player_nodes):,} nodes, "
                 f"all others {self.others}; motifs outside of them were not looked for"
@@ -195,17 +196,17 @@ class Plan:
         effect[targets] = np.inf
         kept = _within_reach(game, np.argsort(-effect, kind="stable").tolist(), targets, self.allowed)
         what = "players" if max(len(nodes) for nodes in game.player_nodes) == 1 else "groups"
-        self.cap = {
-            "players": game.num_players,
-            "kept": len(kept),
-            "by": "largest change when taken from all, or added to the targets alone",
-            "others": "present",
-            "num_queries": game.num_queries - before,
-        }
+        self.cap = PlayersCap(
+            players=game.num_players,
+            kept=len(kept),
+            by="largest change when taken from all, or added to the targets alone",
+            others="present",
+            num_queries=game.num_queries - before,
+        )
         paths = ", and nodes on shortest paths to the target" if targets else ""
         self.notes.append(
             f"{len(kept)} of {game.num_players:,} {what} play, those with the largest effect on their own{paths} "
-            f"({self.cap['num_queries']:,} queries); the others are always present"
+            f"({self.cap.num_queries:,} queries); the others are always present"
         )
         return game.zoomed([game.player_nodes[player].tolist() for player in kept])
 
@@ -215,16 +216,16 @@ class Plan:
         matrix, errors = found.matrix, found.std_error_matrix
         pairs = np.argwhere(np.triu(matrix, 1))
         self.stages.append(
-            {
-                "players": [nodes.tolist() for nodes in game.player_nodes],
-                "kept": kept,
-                "motifs": [[list(motif.nodes), motif.score] for motif in motifs],
-                "first_order": np.diag(matrix).tolist(),
-                "pairs": [[i, j, float(matrix[i, j]), float(errors[i, j])] for i, j in pairs.tolist()],
-                "exact": found.exact,
-                "method": found.method,
-                "num_queries": num_queries,
-            }
+            Stage(
+                players=tuple(tuple(nodes.tolist()) for nodes in game.player_nodes),
+                kept=tuple(kept),
+                motifs=tuple(Motif(motif.nodes, motif.score) for motif in motifs),
+                first_order=tuple(np.diag(matrix).tolist()),
+                pairs=tuple((i, j, float(matrix[i, j]), float(errors[i, j])) for i, j in pairs.tolist()),
+                exact=found.exact,
+                method=found.method,
+                num_queries=num_queries,
+            )
         )
         nodes = sum(len(members) for members in game.player_nodes)
         inside = sum(len(game.player_nodes[player]) for player in kept)
@@ -249,11 +250,6 @@ class Plan:
             return list(nodes)
         left = {int(v) for members in game.player_nodes for v in members}
         return [v for v in nodes if v in left]
-
-    def record(self) -> dict[str, Any]:
-        """What was done, as plain values for :attr:`mage.Explanation.extra`."""
-        parts = {"stages": self.stages, "players_cap": self.cap, "notes": self.notes}
-        return {name: part for name, part in parts.items() if part}
 
 
 def single_effects(game: ModelGame, targets: list[int], tau: float = 0.5) -> Floats:

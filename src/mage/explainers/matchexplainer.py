@@ -131,7 +131,7 @@ class MatchExplainer(Explainer):
             max_nodes=budget,
             masking=masking,
             num_queries=game.num_queries + 1,  # the embeddings
-            extra={"distance": float(distances[best]), "counterparts": len(others)},
+            diagnostics={"distance": float(distances[best]), "counterparts": len(others)},
         )
 
 

@@ -14,7 +14,7 @@ import numpy as np
 
 from mage._core.fingerprint import graph_fingerprint, model_fingerprint, update
 from mage._core.progress import progress_bar
-from mage.explanation import Explanation
+from mage.explanation import Explanation, subject_of
 from mage.indices import Interactions, interactions
 from mage.indices.families import checked_order, family_named
 from mage.motifs import Motif, MotifSet, MotifsStable, check_request, checked_max_nodes, find_motifs
@@ -106,10 +106,10 @@ def explain(
         solver: Motif solver, see :func:`mage.find_motifs`.
         progress: Show a progress bar; by default on a terminal only.
         refine: After the index over groups, let the nodes of the best groups play, all others ``"present"`` (True) or
-            ``"absent"``. What was left out of sight is said in ``extra["stages"]`` and ``extra["notes"]``.
+            ``"absent"``. What was left out of sight is said in ``stages`` and ``notes`` of the explanation.
         max_players: Most players. By default up to 300 play as they are. Above that, the nodes of a graph form
             communities whose best are refined, and of a node's neighbourhood the 48 nodes with the largest effects
-            play while the others stay present (beyond 2,000, communities too); see ``extra["players_cap"]``.
+            play while the others stay present (beyond 2,000, communities too); see ``players_cap`` of the explanation.
         regressor: What a surrogate learns with; see :func:`mage.interactions`.
         tolerance: Stop sampling when the largest standard error is at most this.
         until: ``"motifs stable"`` stops sampling when the best motifs no longer change within the error; or a function.
@@ -201,11 +201,12 @@ def explain(
         level=game.level,
         num_queries=game.num_queries,
         seconds=time.perf_counter() - start,
-        extra={
-            "return_type": return_type,
-            **({"smiles": data.smiles} if isinstance(data.get("smiles"), str) else {}),
-            **plan.record(),
-        },
+        subject=subject_of(data),
+        target_nodes=game.target_nodes,
+        return_type=return_type,
+        stages=tuple(plan.stages),
+        players_cap=plan.cap,
+        notes=tuple(plan.notes),
     )
 
 

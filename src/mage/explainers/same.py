@@ -117,7 +117,7 @@ class SAME(Explainer):
             max_nodes=budget,
             masking=masking,
             num_queries=game.num_queries,
-            extra={"reward": found.reward, "num_states": found.num_states},
+            diagnostics={"reward": found.reward, "num_states": found.num_states},
         )
 
     def _phase_1(self, game: Game, max_nodes: int, seed: int) -> TreeSearch:

@@ -118,7 +118,7 @@ class SubgraphX(Explainer):
             max_nodes=budget,
             masking=masking,
             num_queries=game.num_queries,
-            extra={"reward": found.reward, "num_states": found.num_states},
+            diagnostics={"reward": found.reward, "num_states": found.num_states},
         )
 
     def _pruned(self, graph: PlayerGraph, members: Masks) -> Masks:

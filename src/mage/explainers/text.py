@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from mage._core.optional import require
-from mage.explanation import Explanation
+from mage.explanation import Explanation, SentenceSubject
 from mage.indices import interactions
 from mage.motifs import check_request, checked_max_nodes, find_motifs
 
@@ -84,7 +84,7 @@ def explain_text(
         progress: Show a progress bar; by default on a terminal only.
 
     Returns:
-        An explanation whose nodes are words; ``extra`` has the ``"words"`` in reading order and the whole ``"text"``.
+        An explanation whose nodes are words; its ``subject`` has the words in reading order and the whole text.
     """
     require("torch_geometric", "pyg")
     from mage.games.text_game import TextGame
@@ -138,12 +138,9 @@ def explain_text(
         level="graph",
         num_queries=game.num_queries,
         seconds=time.perf_counter() - start,
-        extra={
-            "return_type": return_type,
-            "words": list(game.words),
-            "text": game.sentence.text(np.ones(game.num_players, dtype=np.bool_)),
-            **({"class_names": classes} if classes else {}),
-        },
+        subject=SentenceSubject(tuple(game.words), game.sentence.text(np.ones(game.num_players, dtype=np.bool_))),
+        class_names=tuple(classes),
+        return_type=return_type,
     )
 
 

@@ -1,6 +1,31 @@
 """Explanations: what a person keeps."""
 
-from mage.explanation.crop import close_up
-from mage.explanation.explanation import Explanation, load
+from mage.explanation.construction import Outcome
+from mage.explanation.crop import crop
+from mage.explanation.explanation import Explanation
+from mage.explanation.records import Origin, PlayersCap, Stage
+from mage.explanation.storage import load
+from mage.explanation.subject import (
+    GraphSubject,
+    ImageSubject,
+    MoleculeSubject,
+    SentenceSubject,
+    Subject,
+    subject_of,
+)
 
-__all__ = ["Explanation", "close_up", "load"]
+__all__ = [
+    "Explanation",
+    "GraphSubject",
+    "ImageSubject",
+    "MoleculeSubject",
+    "Origin",
+    "Outcome",
+    "PlayersCap",
+    "SentenceSubject",
+    "Stage",
+    "Subject",
+    "crop",
+    "load",
+    "subject_of",
+]

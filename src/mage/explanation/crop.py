@@ -8,16 +8,14 @@ import numpy as np
 from scipy.sparse import coo_array, csr_array
 
 from mage._core.checks import checked_whole
-from mage._core.typing import Integers
+from mage._core.typing import Floats, Integers
 from mage.explanation.explanation import Explanation
 from mage.motifs import Motif
 
 MOST_NODES = 300
-# What belongs to nodes or edges by their numbers in the whole graph.
-_BY_NUMBER = ("stages", "edge_scores")
 
 
-def close_up(explanation: Explanation, most_nodes: int = MOST_NODES) -> Explanation:
+def crop(explanation: Explanation, most_nodes: int = MOST_NODES) -> Explanation:
     """The same explanation on a part of its graph, renumbered; nodes keep their names. Small graphs stay whole.
 
     The part has all nodes of motifs, a node of every player, and the nodes nearest to these, players before others, as
@@ -35,6 +33,7 @@ def close_up(explanation: Explanation, most_nodes: int = MOST_NODES) -> Explanat
     number[kept] = np.arange(len(kept))
     names = tuple(explanation.names[v] for v in kept.tolist())
     edges = number[explanation.edge_index]
+    columns = np.flatnonzero((edges >= 0).all(axis=0))
     motifs = [
         Motif(tuple(number[list(motif.nodes)].tolist()), motif.score, motif.names) for motif in explanation.motifs
     ]
@@ -42,14 +41,28 @@ def close_up(explanation: Explanation, most_nodes: int = MOST_NODES) -> Explanat
         explanation,
         motifs=replace(explanation.motifs, motifs=tuple(motifs), num_nodes=len(kept)),
         players=tuple(tuple(v for v in number[list(nodes)].tolist() if v >= 0) for nodes in explanation.players),
-        edge_index=edges[:, (edges >= 0).all(axis=0)],
+        edge_index=edges[:, columns],
         num_nodes=len(kept),
         names=names,
-        extra={
-            **{key: value for key, value in explanation.extra.items() if key not in _BY_NUMBER},
-            "part_of": explanation.num_nodes,
-        },
+        subject=explanation.subject.part(kept, columns),
+        target_nodes=tuple(v for v in number[list(explanation.target_nodes)].tolist() if v >= 0),
+        method_edge_scores=_of_columns(explanation.method_edge_scores, columns),
+        edge_std_error=_of_columns(explanation.edge_std_error, columns),
+        stages=(),  # their groups are lists of nodes of the whole graph
+        origin=None if explanation.origin is None else replace(explanation.origin, truth=_truth(explanation, number)),
+        part_of=explanation.part_of or explanation.num_nodes,
     )
+
+
+def _of_columns(scores: Floats | None, columns: Integers) -> Floats | None:
+    return None if scores is None else scores[columns]
+
+
+def _truth(explanation: Explanation, number: Integers) -> tuple[tuple[int, ...], ...]:
+    """The ground truth in the new numbers."""
+    truth = explanation.origin.truth if explanation.origin is not None else ()
+    parts = (tuple(v for v in number[list(nodes)].tolist() if v >= 0) for nodes in truth)
+    return tuple(part for part in parts if part)
 
 
 def _nearest(explanation: Explanation, most: int) -> Integers:
@@ -57,6 +70,7 @@ def _nearest(explanation: Explanation, most: int) -> Integers:
     count = explanation.num_nodes
     must = np.zeros(count, dtype=np.bool_)
     must[list(explanation.motifs.nodes)] = True
+    must[list(explanation.target_nodes)] = True
     plays = np.zeros(count, dtype=np.bool_)
     for nodes in explanation.players:
         plays[list(nodes)] = True

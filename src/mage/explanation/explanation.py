@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -10,36 +10,24 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from mage._core.archive import DAMAGE, read_archive, write_archive
 from mage._core.files import atomic_path
 from mage._core.typing import Floats, Integers
-from mage.explanation.storage import FORMAT, from_plain
-from mage.indices import FAMILIES, Interactions
-from mage.indices import storage as interactions_storage
+from mage.explanation import wording
+from mage.explanation.consistency import check
+from mage.explanation.construction import Outcome, explanation_fields
+from mage.explanation.records import Origin, PlayersCap, Stage
+from mage.explanation.storage import load_explanation, save
+from mage.explanation.subject import GraphSubject, Subject
+from mage.indices import Interactions
 from mage.motifs import Motif, MotifSet
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-_MOTIF_SET = (
-    "objective",
-    "bound",
-    "optimal",
-    "num_nodes",
-    "num_motifs",
-    "max_nodes",
-    "tau",
-    "connected",
-    "solver",
-    "work",
-    "noise_floor",
-    "include",
-    "exclude",
-)
-_PLAIN = ("target", "task", "output", "masking", "level", "num_queries", "seconds")
+    from mage.games import ModelGame
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class Explanation:
     """The motifs that made a model say what it said, and the interactions they come from.
 
@@ -58,7 +46,20 @@ class Explanation:
         level: ``"graph"``, ``"node"``, ``"edge"`` or ``"image"``.
         num_queries: Calls of the model this explanation caused.
         seconds: Wall-clock time it took.
-        extra: Whatever else belongs to it, such as a SMILES string; plain JSON values.
+        subject: What the nodes are: plain nodes, atoms, words, regions of a picture; see :mod:`mage.explanation`.
+        target_nodes: The explained node, or both ends of the explained link; empty for a whole graph.
+        class_names: Names of the classes; empty where they are not known.
+        return_type: What the model returns: ``"raw"``, ``"probs"`` or ``"log_probs"``.
+        method: Name of the explainer.
+        method_edge_scores: The scores that the method itself gave to the edges [e]; None where it scores none.
+        edge_std_error: Their standard errors [e], where the method has them.
+        diagnostics: Numbers that the method reports about itself, such as the reward of a search.
+        stages: Stages of a large graph, in which groups played before nodes.
+        players_cap: How players were left out because there were too many; None where all played.
+        notes: What was approximated, in sentences; empty for most graphs.
+        part_of: Nodes of the graph that this is a part of; None for a whole graph. See :func:`crop`.
+        origin: Dataset, model, true class and ground truth, where they are known.
+        request: How the explanation was asked for, as a frozen dataclass of plain values.
     """
 
     motifs: MotifSet
@@ -75,9 +76,73 @@ class Explanation:
     level: str
     num_queries: int
     seconds: float
-    extra: dict[str, Any] = field(default_factory=dict)
+    subject: Subject = field(default_factory=GraphSubject)
+    target_nodes: tuple[int, ...] = ()
+    class_names: tuple[str, ...] = ()
+    return_type: str = "raw"
+    method: str = "MAGE"
+    method_edge_scores: Floats | None = None
+    edge_std_error: Floats | None = None
+    diagnostics: Mapping[str, float] = field(default_factory=dict)
+    stages: tuple[Stage, ...] = ()
+    players_cap: PlayersCap | None = None
+    notes: tuple[str, ...] = ()
+    part_of: int | None = None
+    origin: Origin | None = None
+    request: Any = None
 
-    # -- masks ----------------------------------------------------------------------------------------------------
+    def __post_init__(self) -> None:
+        check(self)
+
+    @classmethod
+    def from_nodes(
+        cls,
+        nodes: Iterable[int],
+        game: ModelGame | Outcome,
+        data: Any,
+        *,
+        method: str,
+        max_nodes: int | None = None,
+        node_scores: Floats | None = None,
+        edge_scores: Floats | None = None,
+        masking: str = "",
+        num_queries: int | None = None,
+        seconds: float = 0.0,
+        subject: Subject | None = None,
+        names: Sequence[str] | None = None,
+    ) -> Explanation:
+        """An explanation by a set of nodes, whose motifs are its connected parts; for explainers of your own.
+
+        Args:
+            nodes: The chosen nodes.
+            game: The game on the graph, which knows prediction, target and queries; or these as an :class:`Outcome`.
+            data: The graph: a PyG ``Data``, or anything with ``edge_index`` [2, e] and ``num_nodes``.
+            method: Name of the explainer.
+            max_nodes: M as a count; by default as many nodes as were chosen.
+            node_scores: A score for each node; by default 1 for the chosen ones. A motif's score is the sum over its
+                nodes.
+            edge_scores: A score for each column of ``edge_index``, where the method scores edges.
+            masking: What absence of a node meant, where the method asked what coalitions are worth.
+            num_queries: Graphs the model was run on; by default those that the game counted.
+            seconds: Time it took.
+            subject: What the nodes are; by default a molecule where ``data`` has a ``smiles`` string, else a graph.
+            names: Names of the nodes; by default their numbers.
+        """
+        fields = explanation_fields(
+            nodes,
+            game,
+            data,
+            method=method,
+            max_nodes=max_nodes,
+            node_scores=node_scores,
+            edge_scores=edge_scores,
+            num_queries=num_queries,
+            subject=subject,
+            names=names,
+        )
+        return cls(masking=masking, seconds=seconds, **fields)
+
+    # -- masks and scores -----------------------------------------------------------------------------------------
 
     @cached_property
     def node_mask(self) -> Floats:
@@ -94,15 +159,15 @@ class Explanation:
     @cached_property
     def edge_scores(self) -> Floats:
         """A score for each edge, shape [e]: the method's own where it scores edges, else 1 with both ends in motifs."""
-        if "edge_scores" in self.extra:
-            return np.asarray(self.extra["edge_scores"], dtype=np.float64)
+        if self.method_edge_scores is not None:
+            return self.method_edge_scores
         inside = self.motifs.labels > 0
         source, target = self.edge_index
         return np.asarray(inside[source] & inside[target], dtype=np.float64)
 
     @cached_property
     def node_scores(self) -> Floats:
-        """What each node contributes, its share of all its interactions included: the Myerson or Shapley value; [n]."""
+        """What each node contributes with its part of all its interactions: the Myerson or Shapley value; [n]."""
         shares = np.zeros(self.interactions.num_players)
         for size in self.interactions.sizes:
             subsets, values, _ = self.interactions.of_size(size)
@@ -117,16 +182,15 @@ class Explanation:
         """Class probabilities that go with the prediction; None for regression."""
         if self.task == "regression":
             return None
+        if self.return_type in ("probs", "log_probs"):
+            chances = self.prediction if self.return_type == "probs" else np.exp(self.prediction)
+            return chances if len(chances) > 1 else np.array([1 - chances[0], chances[0]])
         scores = self.prediction if len(self.prediction) > 1 else np.array([0.0, self.prediction[0]])
-        kind = self.extra.get("return_type", "raw")
-        if kind in ("probs", "log_probs"):
-            probabilities = self.prediction if kind == "probs" else np.exp(self.prediction)
-            return probabilities if len(probabilities) > 1 else np.array([1 - probabilities[0], probabilities[0]])
         powers = np.exp(scores - scores.max())
         return np.asarray(powers / powers.sum())
 
     def motif_error(self, motif: Motif) -> float:
-        """The standard error of a motif's score. That it was chosen as the best of many, it does not count."""
+        """The standard error of a motif's score. It does not count that the motif was chosen as the best of many."""
         inside = set(motif.nodes)
         return self.group_error([i for i, nodes in enumerate(self.players) if inside.issuperset(nodes)])
 
@@ -134,84 +198,44 @@ class Explanation:
         """The standard error of the score of a group of players under τ (by default that of the motifs)."""
         return self.interactions.group_error(players, self.motifs.tau if tau is None else tau)
 
-    def error_text(self, motif: Motif) -> str:
-        """The standard error of a motif's score in words; empty where it is exact, or where the method has none."""
-        error = 0.0 if self.interactions.exact else self.motif_error(motif)
-        return f" ± {error:.2g}" if error > 0 else ""
+    # -- words ----------------------------------------------------------------------------------------------------
+
+    @property
+    def headline(self) -> str:
+        """The prediction in words, with the number of the class."""
+        return wording.headline(self)
 
     @property
     def verdict(self) -> str:
-        """What the model says by the name of its class, where that is known; else the headline."""
-        names = self.extra.get("class_names")
-        if self.target is None or not names:
-            return self.headline
-        probabilities = self.probabilities
-        sure = "" if probabilities is None else f" (probability {probabilities[self.target]:.3g})"
-        return f"{names[self.target]}{sure}"
+        """The prediction by the name of its class, where that is known; else the headline."""
+        return wording.verdict(self)
 
     @property
     def how(self) -> str:
         """How the scores were found, in words."""
-        index = self.interactions
-        if index.index not in FAMILIES:
-            return f"{index.index} scores"
-        return f"{index.index} of order {index.order}, {index.how}"
+        return wording.how(self)
 
-    @property
-    def notes(self) -> list[str]:
-        """What was approximated on the way, in words; empty for most graphs."""
-        return [str(note) for note in self.extra.get("notes", ())]
+    def error_text(self, motif: Motif) -> str:
+        """The standard error of a motif's score in words; empty where it is exact, or where the method has none."""
+        return wording.error_text(self, motif)
 
-    # -- looking --------------------------------------------------------------------------------------------------
-
-    @property
-    def headline(self) -> str:
-        """The prediction in words."""
-        where = {"graph": "the graph", "node": "the node", "edge": "the link", "image": "the image"}[self.level]
-        where = "the sentence" if "words" in self.extra and self.level == "graph" else where
-        if self.target is None:
-            return f"prediction {self.prediction[0]:.4g} for {where}"
-        probabilities = self.probabilities
-        sure = "" if probabilities is None else f" (probability {probabilities[self.target]:.3g})"
-        return f"class {self.target}{sure} for {where}"
+    def to_dict(self) -> dict[str, Any]:
+        """The explanation as plain values, for JSON."""
+        return wording.plain_summary(self)
 
     def __repr__(self) -> str:
-        lines = [
-            f"Explanation: {self.headline}",
-            f"  {self.how}, {self.num_queries:,} queries, {self.seconds:.2f} s; motifs {self.motifs.proof}",
-        ]
-        lines += [f"  {line}" for line in self._motif_lines()] or ["  no motif found"]
-        lines += [f"  {note}" for note in self.notes]
-        return "\n".join(lines)
+        return "\n".join(wording.lines(self))
 
-    def _motif_lines(self) -> list[str]:
-        lines = []
-        for motif in self.motifs:
-            side = "for    " if motif.sign > 0 else "against"
-            error = self.error_text(motif)
-            names = ", ".join(self.names[v] for v in motif.nodes)
-            lines.append(f"{side} {motif.score:+.4g}{error}  {{{names}}}")
-        return lines
+    def __rich__(self) -> Any:
+        """A table for terminals."""
+        return wording.table(self)
+
+    # -- looking --------------------------------------------------------------------------------------------------
 
     def _repr_html_(self) -> str:
         from mage.report.notebook import explanation_html
 
         return explanation_html(self)
-
-    def __rich__(self) -> Any:
-        """A table for terminals."""
-        from rich.table import Table
-
-        table = Table(title=self.headline, caption="\n".join([repr(self).splitlines()[1].strip(), *self.notes]))
-        for heading in ("", "score", "nodes"):
-            table.add_column(heading)
-        for motif in self.motifs:
-            error = self.error_text(motif)
-            colour = "green" if motif.sign > 0 else "red"
-            side = "for" if motif.sign > 0 else "against"
-            names = ", ".join(self.names[v] for v in motif.nodes)
-            table.add_row(f"[{colour}]{side}[/{colour}]", f"{motif.score:+.4g}{error}", names.replace("[", r"\["))
-        return table
 
     def plot(self, **options: Any) -> Figure:
         """The graph with its motifs, green for and red against; see :func:`mage.plots.plot_explanation`."""
@@ -235,75 +259,11 @@ class Explanation:
 
     # -- keeping --------------------------------------------------------------------------------------------------
 
-    def to_dict(self) -> dict[str, Any]:
-        """The explanation as plain values, for JSON."""
-        return {
-            "prediction": self.prediction.tolist(),
-            "target": self.target,
-            "task": self.task,
-            "output": self.output,
-            "motifs": [
-                {
-                    "nodes": list(motif.nodes),
-                    "names": [self.names[v] for v in motif.nodes],
-                    "score": motif.score,
-                    "std_error": _finite_or_none(self.motif_error(motif)),
-                    "sign": motif.sign,
-                }
-                for motif in self.motifs
-            ],
-            "objective": self.motifs.objective,
-            "bound": self.motifs.bound if np.isfinite(self.motifs.bound) else None,
-            "optimal": self.motifs.optimal,
-            "index": self.interactions.index,
-            "order": self.interactions.order,
-            "exact": self.interactions.exact,
-            "method": self.interactions.method,
-            "stopped": self.interactions.stopped,
-            "notes": self.notes,
-            "num_queries": self.num_queries,
-            "seconds": self.seconds,
-        }
-
     def save(self, path: str | Path) -> None:
         """Write to one file without pickle, whole or not at all; :func:`mage.load` reads it."""
-        header, arrays = interactions_storage.to_plain(self.interactions)
-        motifs = {name: getattr(self.motifs, name) for name in _MOTIF_SET}
-        motifs["motifs"] = [[list(m.nodes), m.score, list(m.names)] for m in self.motifs]
-        plain = {name: getattr(self, name) for name in _PLAIN}
-        document = {
-            "format": FORMAT,
-            "interactions": header,
-            "motifs": motifs,
-            "players": self.players,
-            "names": self.names,
-            "num_nodes": self.num_nodes,
-            "extra": self.extra,
-            **plain,
-        }
-        write_archive(path, document, {**arrays, "edge_index": self.edge_index, "prediction": self.prediction})
+        save(self, path)
 
     @classmethod
     def load(cls, path: str | Path) -> Explanation:
-        """Read what :meth:`save` wrote, refusing all else."""
-        try:
-            return cls(**from_plain(*read_archive(path)))
-        except FileNotFoundError:
-            raise
-        except DAMAGE as error:
-            raise ValueError(f"{path} does not hold a saved explanation: {error}") from error
-
-
-def _finite_or_none(value: float) -> float | None:
-    return value if np.isfinite(value) else None
-
-
-def load(path: str | Path) -> Explanation | Interactions:
-    """Read a saved :class:`Explanation` or :class:`mage.Interactions`."""
-    try:
-        header, _ = read_archive(path)
-    except FileNotFoundError:
-        raise
-    except DAMAGE as error:
-        raise ValueError(f"{path} was not written by mage: {error}") from error
-    return Interactions.load(path) if header.get("format") == interactions_storage.FORMAT else Explanation.load(path)
+        """Read what :meth:`save` wrote; raises ValueError for anything else."""
+        return load_explanation(path)

@@ -9,6 +9,7 @@ import numpy as np
 
 from mage._core.optional import require
 from mage._core.typing import AnyArray, Floats
+from mage.explanation.subject import MoleculeSubject
 from mage.plots.indices import AGAINST, FOR, layout
 
 if TYPE_CHECKING:
@@ -98,10 +99,10 @@ def plot_explanation(explanation: Explanation, positions: Any = None, heat_map: 
     require("matplotlib", "plot")
     from matplotlib.figure import Figure
 
-    from mage.explanation.crop import close_up
+    from mage.explanation.crop import crop
 
     if positions is None:
-        explanation = close_up(explanation)
+        explanation = crop(explanation)
     figure = Figure(figsize=(11 if heat_map else 6, 5.6), layout="constrained")
     axes = figure.add_subplot(1, 2 if heat_map else 1, 1)
     draw_motifs(axes, explanation, positions)
@@ -129,7 +130,8 @@ def molecule_svg(explanation: Explanation, smiles: str | None = None, size: tupl
     """
     chem = require("rdkit.Chem", "chem")
     drawing = require("rdkit.Chem.Draw.rdMolDraw2D", "chem")
-    text = smiles if smiles is not None else explanation.extra.get("smiles")
+    subject = explanation.subject
+    text = smiles if smiles is not None else subject.smiles if isinstance(subject, MoleculeSubject) else ""
     if not text:
         raise ValueError("smiles: the explanation carries none; pass it")
     molecule = chem.MolFromSmiles(text)

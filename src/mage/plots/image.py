@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import base64
-import io
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from mage._core.optional import require
-from mage._core.typing import AnyArray, Integers, Masks
+from mage._core.typing import AnyArray, Masks
+from mage.explanation.subject import ImageSubject
 from mage.plots._outlines import outlines
 from mage.plots.indices import AGAINST, FOR
 
@@ -46,19 +45,11 @@ def plot_image(explanation: Explanation, image: Any = None, segments: Any = None
     return figure
 
 
-def attached_image(explanation: Explanation) -> tuple[AnyArray, Integers]:
-    """The picture and the label map that an explanation carries; see :func:`mage.report.pictures.attach_image`."""
-    from mage.report.pictures import decode_runs
-
-    picture, segments = explanation.extra.get("image"), explanation.extra.get("segments")
-    if not isinstance(picture, str) or not isinstance(segments, dict):
+def attached_image(explanation: Explanation) -> tuple[AnyArray, AnyArray]:
+    """The picture and the label map that an explanation carries; see :class:`mage.explanation.ImageSubject`."""
+    if not isinstance(explanation.subject, ImageSubject):
         raise ValueError("image, segments: the explanation carries none; pass both")
-    require("matplotlib", "plot")
-    from matplotlib.image import imread
-
-    height, width = segments["shape"]
-    pixels = imread(io.BytesIO(base64.b64decode(picture.partition(",")[2])), format="png")
-    return pixels, decode_runs(segments["labels"], (height, width))
+    return explanation.subject.pixels, explanation.subject.segments
 
 
 def draw_motif_outlines(axes: Axes, explanation: Explanation, image: AnyArray, segments: AnyArray) -> None:

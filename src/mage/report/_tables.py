@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from mage.explanation.wording import class_name
+
 if TYPE_CHECKING:
     from mage.explanation import Explanation
 
@@ -49,14 +51,6 @@ def class_rows(explanation: Explanation) -> tuple[str, str] | None:
     )
     more = f'<p class="faint">{len(chances) - len(shown)} more classes</p>' if len(chances) > len(shown) else ""
     return answer, f'<table class="classes">{rows}</table>{more}'
-
-
-def class_name(explanation: Explanation, number: int) -> str:
-    """The name of a class: from ``extra["class_names"]`` where it is there."""
-    names = explanation.extra.get("class_names")
-    if isinstance(names, list | tuple) and len(names) > number:
-        return str(names[number])
-    return f"class {number}"
 
 
 def _percent(share: float) -> str:

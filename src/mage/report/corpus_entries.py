@@ -6,12 +6,10 @@ import re
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any
 
-from mage.explanation import Explanation
+from mage.explanation import Explanation, Origin, SentenceSubject
 from mage.report.molecules import Molecule, molecule_of
 from mage.report.motif_classes import LabelledGraph
-from mage.report.scenes import is_sentence
 
 _NUMBERED = re.compile(r"(\d{6,})-[0-9a-f]{16}\.mage")
 
@@ -33,9 +31,14 @@ class Entry:
     graph: LabelledGraph
 
     @property
+    def origin(self) -> Origin:
+        """Where the graph comes from."""
+        return self.explanation.origin or Origin()
+
+    @property
     def number(self) -> int | None:
         """Position of the graph (or node) in its dataset: as it was recorded, or as the name of the file says."""
-        given = _whole(self.explanation.extra.get("graph"))
+        given = self.origin.position
         named = _NUMBERED.fullmatch(self.file)
         return int(named[1]) if given is None and named is not None else given
 
@@ -53,7 +56,7 @@ class Entry:
     @property
     def label(self) -> int | None:
         """The true class, where it is known."""
-        return _whole(self.explanation.extra.get("label"))
+        return self.origin.label
 
     @property
     def right(self) -> bool | None:
@@ -63,15 +66,12 @@ class Entry:
     @property
     def source(self) -> str:
         """Dataset and model in words; empty where they are not known."""
-        parts = (self.explanation.extra.get("dataset"), self.explanation.extra.get("model"))
-        return ", ".join(str(part) for part in parts if part)
+        return ", ".join(part for part in (self.origin.dataset, self.origin.model) if part)
 
     @cached_property
     def truth(self) -> frozenset[int]:
         """Nodes of the ground truth; empty where there is none."""
-        given = self.explanation.extra.get("truth")
-        nodes = [v for motif in given for v in motif] if isinstance(given, list) else []
-        return frozenset(v for v in nodes if isinstance(v, int) and 0 <= v < self.explanation.num_nodes)
+        return frozenset(node for motif in self.origin.truth for node in motif)
 
 
 def read_entries(paths: list[Path]) -> tuple[list[Entry], list[tuple[str, str]]]:
@@ -97,10 +97,8 @@ def read_entries(paths: list[Path]) -> tuple[list[Entry], list[tuple[str, str]]]
 
 def class_names(entries: list[Entry]) -> list[str]:
     """Names of the classes, as the explanations carry them; class 0, class 1 and so on where they do not."""
-    named = [entry.explanation.extra.get("class_names") for entry in entries]
-    first = next((list(map(str, names)) for names in named if isinstance(names, list)), [])
-    if any(isinstance(names, list) and list(map(str, names)) != first for names in named):
-        first = []  # of several datasets: one name must not stand for two things
+    named = {entry.explanation.class_names for entry in entries} - {()}
+    first = list(named.pop()) if len(named) == 1 else []  # of several datasets one name must not stand for two things
     seen = [value for entry in entries for value in (entry.explanation.target, entry.label, entry.predicted)]
     count = max([value + 1 for value in seen if value is not None], default=0)
     return first + [f"class {number}" for number in range(len(first), count)]
@@ -110,10 +108,6 @@ def _labelled(explanation: Explanation, molecule: Molecule | None, orders: bool)
     if molecule is not None:
         return molecule.labelled(orders)
     numbered = all(name.strip().isdigit() for name in explanation.names)
-    words = explanation.extra["words"] if is_sentence(explanation) else explanation.names
+    words = explanation.subject.words if isinstance(explanation.subject, SentenceSubject) else explanation.names
     labels = [""] * explanation.num_nodes if numbered else [str(word) for word in words]
     return LabelledGraph.make(labels, ((i, j, "") for i, j in explanation.edge_index.T.tolist()))
-
-
-def _whole(value: Any) -> int | None:
-    return value if isinstance(value, int) and not isinstance(value, bool) and value >= 0 else None

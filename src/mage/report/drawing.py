@@ -6,7 +6,9 @@ import re
 from typing import TYPE_CHECKING, Any
 from xml.etree import ElementTree
 
+from mage.explanation.subject import ImageSubject, MoleculeSubject, SentenceSubject
 from mage.graph import PlayerGraph
+from mage.report.pictures import encode_runs, png_uri
 
 if TYPE_CHECKING:
     from mage.explanation import Explanation
@@ -31,12 +33,12 @@ def drawable(explanation: Explanation, most_nodes: int = MOST_NODES) -> Explanat
 
     Where few nodes play, as in the neighbourhood of one node, there are no more bystanders than players.
     """
-    from mage.explanation.crop import close_up
+    from mage.explanation.crop import crop
 
     if drawing(explanation)["kind"] != "graph":
         return explanation
     playing = sum(len(nodes) for nodes in explanation.players)
-    return close_up(explanation, min(most_nodes, max(2 * playing, _FEW_NODES)))
+    return crop(explanation, min(most_nodes, max(2 * playing, _FEW_NODES)))
 
 
 def undirected_edges(explanation: Explanation) -> list[list[int]]:
@@ -46,23 +48,27 @@ def undirected_edges(explanation: Explanation) -> list[list[int]]:
 
 
 def _image(explanation: Explanation) -> dict[str, Any] | None:
-    picture, segments = explanation.extra.get("image"), explanation.extra.get("segments")
-    if not isinstance(picture, str) or not picture.startswith("data:image/") or not isinstance(segments, dict):
+    subject = explanation.subject
+    if not isinstance(subject, ImageSubject):
         return None
-    return {"kind": "image", "source": picture, "shape": segments["shape"], "runs": segments["labels"]}
+    segments = subject.segments
+    return {
+        "kind": "image",
+        "source": png_uri(subject.pixels),
+        "shape": list(segments.shape),
+        "runs": encode_runs(segments),
+    }
 
 
 def _sentence(explanation: Explanation) -> dict[str, Any] | None:
-    words = explanation.extra.get("words")
-    if not isinstance(words, list | tuple) or len(words) != explanation.num_nodes:
-        return None
-    return {"kind": "sentence", "words": [str(word) for word in words]}
+    subject = explanation.subject
+    return {"kind": "sentence", "words": list(subject.words)} if isinstance(subject, SentenceSubject) else None
 
 
 def _molecule(explanation: Explanation) -> dict[str, Any] | None:
     """The molecule as RDKit draws it: shapes in one ink, and where its atoms lie."""
-    smiles = explanation.extra.get("smiles")
-    if not isinstance(smiles, str) or not smiles:
+    smiles = explanation.subject.smiles if isinstance(explanation.subject, MoleculeSubject) else ""
+    if not smiles:
         return None
     try:
         from rdkit import Chem, rdBase

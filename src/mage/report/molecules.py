@@ -11,16 +11,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from mage._core.typing import Floats
+from mage.explanation.subject import ELEMENTS, MoleculeSubject
 from mage.report.motif_classes import LabelledGraph
 
 if TYPE_CHECKING:
     from mage.explanation import Explanation
 
-_SYMBOLS = """
-H He Li Be B C N O F Ne Na Mg Al Si P S Cl Ar K Ca Sc Ti V Cr Mn Fe Co Ni Cu Zn Ga Ge As Se Br Kr Rb Sr Ag Cd Sn Sb Te
-I Xe Cs Ba Pt Au Hg Tl Pb Bi"""
-ELEMENTS = frozenset(_SYMBOLS.split())
-"""Symbols that name an atom."""
 AROMATIC = "a"
 """Label of an aromatic bond; others are ``"1"``, ``"2"`` and ``"3"``, or empty where the order is not known."""
 
@@ -81,17 +77,19 @@ class Molecule:
 
 def molecule_of(explanation: Explanation) -> Molecule | None:
     """The molecule that an explanation is about; None if its nodes are no atoms."""
-    text, bonds = explanation.extra.get("smiles"), _bonds(explanation)
+    subject = explanation.subject
+    smiles, elements = (subject.smiles, subject.elements) if isinstance(subject, MoleculeSubject) else ("", ())
+    bonds = _bonds(explanation)
     pairs = [(i, j) for i, j, _ in bonds]
     try:
         chem = importlib.import_module("rdkit.Chem")
     except ImportError:
         chem = None
-    if chem is not None and isinstance(text, str):
-        found = _from_smiles(chem, text, explanation.num_nodes, pairs)
+    if chem is not None and smiles:
+        found = _from_smiles(chem, smiles, explanation.num_nodes, pairs)
         if found is not None:
             return found
-    matches = [_NAMED_ATOM.fullmatch(name) for name in explanation.names]
+    matches = [_NAMED_ATOM.fullmatch(name) for name in (elements or explanation.names)]
     elements = tuple(match[1] for match in matches if match is not None and match[1] in ELEMENTS)
     if not elements or len(elements) < explanation.num_nodes:
         return None
@@ -102,8 +100,8 @@ def molecule_of(explanation: Explanation) -> Molecule | None:
 def _bonds(explanation: Explanation) -> tuple[tuple[int, int, int], ...]:
     """Undirected edges of an explained graph with the orders that came with it."""
     count = explanation.edge_index.shape[1]
-    given = explanation.extra.get("bonds")
-    orders = given if isinstance(given, list) and len(given) == count else [0] * count
+    subject = explanation.subject
+    orders = (subject.bond_orders if isinstance(subject, MoleculeSubject) else ()) or (0,) * count
     kept = {
         (min(i, j), max(i, j)): int(order) if order in {1, 2, 3} else 0
         for (i, j), order in zip(explanation.edge_index.T.tolist(), orders, strict=True)

@@ -6,7 +6,8 @@ import re
 from collections import Counter
 from functools import cache
 
-from mage.report.molecules import AROMATIC, ELEMENTS
+from mage.explanation.subject import ELEMENTS
+from mage.report.molecules import AROMATIC
 from mage.report.motif_classes import Catalogue, LabelledGraph, embedding
 
 # Name, atoms, bonds: 0-1 single, 0=1 double, 0#1 triple, 0:1 aromatic. Hydrogens are atoms.

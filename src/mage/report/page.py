@@ -5,6 +5,7 @@ from __future__ import annotations
 import html
 from typing import TYPE_CHECKING
 
+from mage.explanation.wording import explained_part
 from mage.report._content import content
 from mage.report._tables import class_rows, motif_table
 from mage.report.drawing import drawable
@@ -18,9 +19,9 @@ if TYPE_CHECKING:
 def explanation_page(explanation: Explanation, title: str = "Why?", text: str = "") -> str:
     """The page of one explanation: the drawing with its motifs, scores, interactions, and settings to play with.
 
-    The graph is drawn as a molecule, a sentence or an image where the explanation says so (``extra["smiles"]``,
-    ``extra["words"]``, :func:`mage.report.attach_image`). The motifs for other τ, m and M are found now, by
-    :func:`mage.report.solution_grid`, and looked up by the page. Without scripts the page is a picture and a table.
+    The graph is drawn as a molecule, a sentence or an image where the explanation's ``subject`` says so. The motifs for
+    other τ, m and M are found now, by :func:`mage.report.solution_grid`, and looked up by the page. Without scripts the
+    page is a picture and a table.
 
     Args:
         explanation: What to show.
@@ -43,15 +44,13 @@ def explanation_page(explanation: Explanation, title: str = "Why?", text: str = 
 
 def facts(explanation: Explanation) -> list[str]:
     """How the explanation was found, in sentences."""
-    level = {"graph": "the graph", "node": "one node", "edge": "one link", "image": "the image"}[explanation.level]
     masking = f", absent nodes: “{explanation.masking}”" if explanation.masking else ""
-    notes = explanation.extra.get("notes")
-    part = explanation.extra.get("part_of")
+    part, how = explanation.part_of, explanation.how
     return [
-        f"Explains the {explanation.output} of {level}{masking}. {explanation.how[:1].upper()}{explanation.how[1:]}; "
+        f"Explains the {explanation.output} of {explained_part(explanation)}{masking}. {how[:1].upper()}{how[1:]}; "
         f"{explanation.num_queries:,} runs of the model. Made with mage.",
         *([f"Drawn are {explanation.num_nodes:,} of {part:,} nodes: those near the motifs."] if part else []),
-        *([str(note) for note in notes] if isinstance(notes, list) else []),
+        *explanation.notes,
     ]
 
 

@@ -10,6 +10,7 @@ from scipy.sparse import coo_array
 from scipy.sparse.csgraph import shortest_path
 
 from mage._core.typing import Floats
+from mage.explanation.subject import SentenceSubject
 from mage.report.molecules import AROMATIC, Molecule
 from mage.report.motif_classes import LabelledGraph
 
@@ -30,8 +31,8 @@ def graph_scene(explanation: Explanation, molecule: Molecule | None, graph: Labe
         ``names``; ``sentence`` (true if they are to be read in order), or ``x``, ``y`` and ``edges`` (first, second,
         order) and ``chemical`` (whether nodes are atoms); ``nodes``, the nodes drawn, if these are not all.
     """
-    if is_sentence(explanation):
-        return {"names": [str(word) for word in explanation.extra["words"]], "sentence": True}
+    if isinstance(explanation.subject, SentenceSubject):
+        return {"names": list(explanation.subject.words), "sentence": True}
     nodes = _shown_nodes(explanation, graph)
     part = graph if len(nodes) == len(graph) else graph.induced(nodes)
     if molecule is not None:
@@ -64,12 +65,6 @@ def pattern_scene(pattern: LabelledGraph, chemical: bool, places: Floats | None 
     edges = [[i, j, orders.get(kind) or int(kind)] for i, j, kind in pattern.edges]
     placed = _placed(stress_layout(pattern) if places is None else places)
     return {**placed, "names": names, "edges": edges, "chemical": chemical}
-
-
-def is_sentence(explanation: Explanation) -> bool:
-    """Whether the nodes are the words of a sentence."""
-    words = explanation.extra.get("words")
-    return isinstance(words, list) and len(words) == explanation.num_nodes
 
 
 def stress_layout(graph: LabelledGraph) -> Floats:

@@ -1,0 +1,92 @@
+"""Whether the parts of an explanation fit each other."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from mage._core.typing import Floats
+
+if TYPE_CHECKING:
+    from mage.explanation.explanation import Explanation
+
+LEVELS = ("graph", "node", "edge", "image")
+TASKS = ("multiclass", "binary", "regression")
+RETURN_TYPES = ("raw", "probs", "log_probs")
+
+
+def check(explanation: Explanation) -> None:
+    """Raise ValueError where parts of an explanation contradict each other; the message names the part."""
+    _check_prediction(explanation)
+    _check_edges(explanation)
+    _check_nodes(explanation)
+    explanation.subject.check(explanation.num_nodes, explanation.edge_index.shape[1])
+
+
+def _check_prediction(explanation: Explanation) -> None:
+    """The prediction with the task, target and classes that go with it."""
+    prediction, target, task = explanation.prediction, explanation.target, explanation.task
+    if prediction.ndim != 1 or not prediction.size or prediction.dtype.kind not in "fiu":
+        raise ValueError(f"prediction must hold numbers [C], got {prediction.dtype} {list(prediction.shape)}")
+    for name, allowed in (("task", TASKS), ("level", LEVELS), ("return_type", RETURN_TYPES)):
+        if getattr(explanation, name) not in allowed:
+            raise ValueError(f"{name} must be one of {', '.join(allowed)}; got {getattr(explanation, name)!r}")
+    if (task == "multiclass") != (len(prediction) > 1):
+        raise ValueError(f"task {task!r} does not fit a prediction of {len(prediction)} numbers")
+    if (task == "regression") != (target is None):
+        raise ValueError(f"task {task!r} does not fit the target {target!r}")
+    classes = 0 if target is None else max(len(prediction), 2)
+    if target is not None and not 0 <= target < classes:
+        raise ValueError(f"target must be a class 0 … {classes - 1}, got {target!r}")
+    if len(explanation.class_names) not in (0, classes):
+        raise ValueError(f"class_names must list {classes} names, one per class, got {len(explanation.class_names)}")
+
+
+def _check_edges(explanation: Explanation) -> None:
+    edges, num_nodes = explanation.edge_index, explanation.num_nodes
+    if edges.ndim != 2 or len(edges) != 2 or edges.dtype.kind not in "iu":
+        raise ValueError(f"edge_index must hold whole numbers [2, e], got {edges.dtype} {list(edges.shape)}")
+    if edges.size and not (edges.min() >= 0 and edges.max() < num_nodes):
+        raise ValueError(f"edge_index: nodes are 0 … {num_nodes - 1}, got {edges.min()} … {edges.max()}")
+    for name in ("method_edge_scores", "edge_std_error"):
+        scores: Floats | None = getattr(explanation, name)
+        if scores is not None and scores.shape != (edges.shape[1],):
+            raise ValueError(f"{name} must have a number for each of {edges.shape[1]} edges, got {list(scores.shape)}")
+
+
+def _check_nodes(explanation: Explanation) -> None:
+    """Players, names and motifs are those of the graph."""
+    count, interactions, motifs = explanation.num_nodes, explanation.interactions, explanation.motifs
+    if len(explanation.players) != interactions.num_players:
+        raise ValueError(f"players must list the nodes of {interactions.num_players} players")
+    _check_each("players", explanation.players, count)
+    if len(explanation.names) != count:
+        raise ValueError(f"names must list {count} names, one per node, got {len(explanation.names)}")
+    if motifs.num_nodes != count:
+        raise ValueError(f"motifs are of {motifs.num_nodes} nodes, the graph has {count}")
+    _check_each("motifs", [motif.nodes for motif in motifs], count)
+    for motif in motifs:
+        if len(motif.names) not in (0, len(motif)):
+            raise ValueError(f"names of a motif must list {len(motif)} names, got {len(motif.names)}")
+    for name in ("include", "exclude"):
+        _check_range(f"motifs.{name}", getattr(motifs, name), interactions.num_players)
+    _check_range("target_nodes", explanation.target_nodes, count)
+    if explanation.origin is not None:
+        _check_each("origin.truth", explanation.origin.truth, count)
+
+
+def _check_each(name: str, groups: Iterable[tuple[int, ...]], count: int) -> None:
+    listed = list(groups)
+    if any(not nodes for nodes in listed):
+        raise ValueError(f"{name} must be lists of at least one node")
+    _check_range(name, [node for nodes in listed for node in nodes], count)
+
+
+def _check_range(name: str, numbers: Any, count: int) -> None:
+    if not len(numbers):
+        return
+    array = np.asarray(numbers)
+    if array.dtype.kind not in "iu" or array.min() < 0 or array.max() >= count:
+        raise ValueError(f"{name} must hold whole numbers 0 … {count - 1}, got {array.min()} … {array.max()}")

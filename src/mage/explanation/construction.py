@@ -1,0 +1,150 @@
+"""Explanations by a set of nodes, for methods that choose nodes or score them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from mage._core.typing import Floats, Integers
+from mage.explanation.subject import Subject, subject_of
+from mage.graph import PlayerGraph
+from mage.indices import Interactions
+from mage.motifs import Motif, MotifSet
+
+if TYPE_CHECKING:
+    from mage.games import ModelGame
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What a model said about a graph, and which part of it is explained.
+
+    Attributes:
+        prediction: The model's output, a number per class.
+        target: The class that is explained; None for regression.
+        task: ``"multiclass"``, ``"binary"`` or ``"regression"``.
+        output: What of the target is explained: logit, probability or log-probability.
+        return_type: What the model returns: ``"raw"``, ``"probs"`` or ``"log_probs"``.
+        level: ``"graph"``, ``"node"`` or ``"edge"``.
+        target_nodes: The explained node, or both ends of the explained link.
+        num_queries: Calls of the model so far.
+    """
+
+    prediction: Floats
+    target: int | None
+    task: str
+    output: str = "logit"
+    return_type: str = "raw"
+    level: str = "graph"
+    target_nodes: tuple[int, ...] = ()
+    num_queries: int = 0
+
+    @classmethod
+    def of(cls, game: ModelGame) -> Outcome:
+        """The outcome that a game knows."""
+        readout = game.readout
+        return cls(
+            prediction=game.prediction,
+            target=game.target,
+            task=readout.task,
+            output=readout.output,
+            return_type=readout.return_type,
+            level=game.level,
+            target_nodes=game.target_nodes,
+            num_queries=game.num_queries,
+        )
+
+
+def explanation_fields(
+    nodes: Iterable[int],
+    game: ModelGame | Outcome,
+    data: Any,
+    *,
+    method: str,
+    max_nodes: int | None,
+    node_scores: Floats | None,
+    edge_scores: Floats | None,
+    num_queries: int | None,
+    subject: Subject | None,
+    names: Sequence[str] | None,
+) -> dict[str, Any]:
+    """The fields of an explanation by a set of nodes; see :meth:`mage.Explanation.from_nodes`."""
+    outcome = game if isinstance(game, Outcome) else Outcome.of(game)
+    num_nodes, edge_index = int(data.num_nodes), _numbers(data.edge_index)
+    node_names = tuple(str(node) for node in (range(num_nodes) if names is None else names))
+    chosen = sorted({int(node) for node in nodes})
+    if chosen and not 0 <= chosen[0] <= chosen[-1] < num_nodes:
+        raise ValueError(f"nodes must lie in 0 … {num_nodes - 1}, got {chosen[0]} … {chosen[-1]}")
+    graph = PlayerGraph(num_nodes, edge_index.T)
+    scores = _node_scores(node_scores, chosen, num_nodes)
+    queries = outcome.num_queries if num_queries is None else num_queries
+    return {
+        "motifs": _connected_parts(graph, chosen, scores, node_names, max_nodes),
+        "interactions": Interactions(
+            index=method,
+            order=1,
+            graph=graph,
+            values=scores,
+            std_error=np.full(num_nodes, np.nan),
+            exact=False,
+            method=method.lower(),
+            num_queries=queries,
+            baseline=0.0,
+            names=node_names,
+        ),
+        "prediction": outcome.prediction,
+        "target": outcome.target,
+        "players": tuple((node,) for node in range(num_nodes)),
+        "edge_index": edge_index,
+        "num_nodes": num_nodes,
+        "names": node_names,
+        "task": outcome.task,
+        "output": outcome.output,
+        "level": outcome.level,
+        "return_type": outcome.return_type,
+        "target_nodes": outcome.target_nodes,
+        "num_queries": queries,
+        "method": method,
+        "method_edge_scores": None if edge_scores is None else np.asarray(edge_scores, dtype=np.float64),
+        "subject": subject_of(data) if subject is None else subject,
+    }
+
+
+def _numbers(edge_index: Any) -> Integers:
+    return np.asarray(edge_index.cpu() if hasattr(edge_index, "cpu") else edge_index, dtype=np.int64)
+
+
+def _node_scores(given: Floats | None, chosen: list[int], num_nodes: int) -> Floats:
+    if given is not None:
+        scores = np.asarray(given, dtype=np.float64)
+        if scores.shape != (num_nodes,):
+            raise ValueError(f"node_scores must have a number for each of {num_nodes} nodes, got {list(scores.shape)}")
+        return scores
+    scores = np.zeros(num_nodes)
+    scores[chosen] = 1.0
+    return scores
+
+
+def _connected_parts(
+    graph: PlayerGraph, chosen: list[int], scores: Floats, names: tuple[str, ...], max_nodes: int | None
+) -> MotifSet:
+    """The connected parts of the chosen nodes as motifs, strongest first; a score is the sum over the nodes."""
+    parts = graph.components(chosen) if chosen else []
+    motifs = [Motif(tuple(part), float(scores[part].sum()), tuple(names[v] for v in part)) for part in parts]
+    motifs.sort(key=lambda motif: (-abs(motif.score), motif.nodes))
+    return MotifSet(
+        motifs=tuple(motifs),
+        objective=float(sum(abs(motif.score) for motif in motifs)),
+        bound=float("inf"),
+        optimal=False,
+        num_nodes=graph.num_players,
+        num_motifs=len(motifs),
+        max_nodes=len(chosen) if max_nodes is None else max_nodes,
+        tau=1.0,
+        connected=True,
+        solver="none",
+        work=0,
+    )

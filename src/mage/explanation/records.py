@@ -1,0 +1,70 @@
+"""What an explanation records of how it came about: stages, players that were left out, where the graph is from."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from mage.motifs import Motif
+
+
+@dataclass(frozen=True)
+class Stage:
+    """One stage in which groups of nodes played, before the nodes of the best groups played again.
+
+    Attributes:
+        players: Nodes of the input graph in each group.
+        kept: Groups whose nodes went on.
+        motifs: Motifs of groups.
+        first_order: First-order term of each group.
+        pairs: Non-zero interactions of two groups: both groups, the value and its standard error.
+        exact: Whether these values are exact.
+        method: How they were computed.
+        num_queries: Calls of the model that the stage caused.
+    """
+
+    players: tuple[tuple[int, ...], ...]
+    kept: tuple[int, ...]
+    motifs: tuple[Motif, ...]
+    first_order: tuple[float, ...]
+    pairs: tuple[tuple[int, int, float, float], ...]
+    exact: bool
+    method: str
+    num_queries: int
+
+
+@dataclass(frozen=True)
+class PlayersCap:
+    """Players left out because there were too many.
+
+    Attributes:
+        players: Players before.
+        kept: Players that were left.
+        by: How they were chosen.
+        others: Whether the nodes of the others were ``"present"`` or ``"absent"`` from then on.
+        num_queries: Calls of the model that the choice caused.
+    """
+
+    players: int
+    kept: int
+    by: str
+    others: str
+    num_queries: int
+
+
+@dataclass(frozen=True)
+class Origin:
+    """Where an explained graph comes from, and what is known to be true of it.
+
+    Attributes:
+        dataset: Title of the dataset; empty where it is not known.
+        model: Name of the model; empty where it is not known.
+        position: Position of the graph in the dataset; of the node in a node-level dataset.
+        label: The true class.
+        truth: Nodes of each motif of the ground truth.
+    """
+
+    dataset: str = ""
+    model: str = ""
+    position: int | None = None
+    label: int | None = None
+    truth: tuple[tuple[int, ...], ...] = ()

@@ -1,0 +1,214 @@
+"""What the nodes of an explained graph are: plain nodes, atoms, words, or regions of a picture.
+
+A new kind is one frozen dataclass here, derived from :class:`Subject` and named by ``stored_as``, and one entry in the
+table of :mod:`mage.drawing` that says how it is drawn. Storage follows from its fields.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mage._core.conversion import stored_as
+from mage._core.typing import Integers
+
+_SYMBOLS = """
+H He Li Be B C N O F Ne Na Mg Al Si P S Cl Ar K Ca Sc Ti V Cr Mn Fe Co Ni Cu Zn Ga Ge As Se Br Kr Rb Sr Ag Cd Sn Sb Te
+I Xe Cs Ba Pt Au Hg Tl Pb Bi"""
+ELEMENTS = frozenset(_SYMBOLS.split())
+"""Symbols that name an atom."""
+_LONGEST_SIDE = 512  # pixels; larger pictures are reduced, or files and pages would grow by megabytes
+
+
+class Subject:
+    """What the nodes of an explained graph are; the base of all kinds.
+
+    Attributes:
+        whole: What the whole input is called in a sentence.
+        node: What one node is called.
+        nodes: What several nodes are called.
+    """
+
+    whole: ClassVar[str] = "the graph"
+    node: ClassVar[str] = "node"
+    nodes: ClassVar[str] = "nodes"
+
+    def check(self, num_nodes: int, num_edges: int) -> None:
+        """Raise ValueError unless the subject fits a graph of so many nodes and columns of ``edge_index``."""
+
+    def part(self, nodes: Integers, columns: Integers) -> Subject:  # noqa: ARG002 (of the protocol)
+        """The subject of a part of the graph: these nodes, ascending, and these columns of ``edge_index``."""
+        return self
+
+
+@stored_as("graph")
+@dataclass(frozen=True)
+class GraphSubject(Subject):
+    """A graph whose nodes are just nodes."""
+
+
+@stored_as("molecule")
+@dataclass(frozen=True)
+class MoleculeSubject(Subject):
+    """A molecule whose nodes are atoms.
+
+    Attributes:
+        smiles: SMILES with the atoms in the order of the nodes; empty where it is not known.
+        elements: Symbol of each atom; empty where only the SMILES is known.
+        bond_orders: Order of each column of ``edge_index``: 1, 2 or 3, or 0 for unknown; empty where none is known.
+    """
+
+    whole: ClassVar[str] = "the molecule"
+    node: ClassVar[str] = "atom"
+    nodes: ClassVar[str] = "atoms"
+
+    smiles: str = ""
+    elements: tuple[str, ...] = ()
+    bond_orders: tuple[int, ...] = ()
+
+    def check(self, num_nodes: int, num_edges: int) -> None:
+        """Elements are one per node, and orders one per column."""
+        _check_length("elements", self.elements, num_nodes)
+        _check_length("bond_orders", self.bond_orders, num_edges)
+
+    def part(self, nodes: Integers, columns: Integers) -> MoleculeSubject:
+        """The atoms that are left; their SMILES is not known."""
+        return MoleculeSubject("", _chosen(self.elements, nodes), _chosen(self.bond_orders, columns))
+
+
+@stored_as("sentence")
+@dataclass(frozen=True)
+class SentenceSubject(Subject):
+    """A sentence whose nodes are words.
+
+    Attributes:
+        words: The words in reading order, one per node.
+        text: The sentence as it was written; empty where only its words are known.
+    """
+
+    whole: ClassVar[str] = "the sentence"
+    node: ClassVar[str] = "word"
+    nodes: ClassVar[str] = "words"
+
+    words: tuple[str, ...]
+    text: str = ""
+
+    def check(self, num_nodes: int, num_edges: int) -> None:  # noqa: ARG002 (of the protocol)
+        """Words are one per node."""
+        if len(self.words) != num_nodes:
+            raise ValueError(f"words must list {num_nodes} words, one per node, got {len(self.words)}")
+
+    def part(self, nodes: Integers, columns: Integers) -> SentenceSubject:  # noqa: ARG002 (of the protocol)
+        """The words that are left."""
+        return SentenceSubject(_chosen(self.words, nodes))
+
+
+@stored_as("image")
+@dataclass(frozen=True, eq=False)
+class ImageSubject(Subject):
+    """A picture whose nodes are regions; made by :meth:`of`.
+
+    Attributes:
+        pixels: The picture as bytes [h, w], [h, w, 3] or [h, w, 4].
+        segments: For each pixel the number of its node [h, w]; −1 for none.
+    """
+
+    whole: ClassVar[str] = "the image"
+    node: ClassVar[str] = "region"
+    nodes: ClassVar[str] = "regions"
+
+    pixels: NDArray[np.uint8]
+    segments: NDArray[np.int32]
+
+    @classmethod
+    def of(cls, image: Any, segments: Any) -> ImageSubject:
+        """The picture and its regions, reduced to at most 512 pixels a side.
+
+        Args:
+            image: [h, w] (grey) or [h, w, 3 or 4]: whole numbers 0 … 255 or floats in [0, 1]; an array, a tensor or a
+                Pillow image.
+            segments: For each pixel the number of its node [h, w]; −1 for none.
+        """
+        pixels = _as_bytes(image)
+        labels = np.asarray(segments.detach().cpu() if hasattr(segments, "detach") else segments)
+        if labels.shape != pixels.shape[:2]:
+            raise ValueError(f"segments must have the image's shape {list(pixels.shape[:2])}, got {list(labels.shape)}")
+        if not np.issubdtype(labels.dtype, np.integer):
+            raise ValueError(f"segments must be whole numbers, got {labels.dtype}")
+        step = -(-max(labels.shape) // _LONGEST_SIDE)
+        middle = slice(step // 2, None, step)
+        return cls(_reduced(pixels, step), labels[middle, middle].astype(np.int32))
+
+    def check(self, num_nodes: int, num_edges: int) -> None:  # noqa: ARG002 (of the protocol)
+        """Every pixel has a region, and every region is a node."""
+        shape = self.pixels.shape
+        if self.pixels.ndim not in (2, 3) or (len(shape) == 3 and shape[2] not in (3, 4)) or not self.pixels.size:
+            raise ValueError(f"pixels must have shape [h, w], [h, w, 3] or [h, w, 4], got {list(shape)}")
+        if self.segments.shape != shape[:2]:
+            raise ValueError(f"segments must have the image's shape {list(shape[:2])}, got {list(self.segments.shape)}")
+        low, high = int(self.segments.min()), int(self.segments.max())
+        if low < -1 or high >= num_nodes:
+            raise ValueError(f"segments must hold nodes 0 … {num_nodes - 1}, or −1 for none; got {low} … {high}")
+
+    def part(self, nodes: Integers, columns: Integers) -> ImageSubject:  # noqa: ARG002 (of the protocol)
+        """The same picture; pixels of regions that are left out belong to none."""
+        number = np.full(max(int(nodes.max(initial=-1)), int(self.segments.max())) + 2, -1, dtype=np.int32)
+        number[nodes] = np.arange(len(nodes))
+        return ImageSubject(self.pixels, number[self.segments])
+
+
+def subject_of(data: Any) -> Subject:
+    """The subject of a PyG graph: a molecule where it has a ``smiles`` string or named atoms with bonds, else a graph.
+
+    Named atoms with bonds are ``names``, all symbols of elements, and ``bond``, 0, 1 or 2 for a single, double or
+    triple bond, one per column of ``edge_index``.
+    """
+    smiles, names, bonds = (getattr(data, field, None) for field in ("smiles", "names", "bond"))
+    text = smiles if isinstance(smiles, str) else ""
+    orders = tuple(int(bond) + 1 for bond in bonds) if bonds is not None else ()
+    elements = tuple(str(name) for name in names) if orders and names is not None else ()
+    if not ELEMENTS.issuperset(elements):
+        elements = orders = ()
+    return MoleculeSubject(text, elements, orders) if text or elements else GraphSubject()
+
+
+def _check_length(name: str, values: Sequence[Any], count: int) -> None:
+    if values and len(values) != count:
+        raise ValueError(f"{name} must list {count} values, got {len(values)}")
+
+
+def _chosen(values: Sequence[Any], places: Integers) -> tuple[Any, ...]:
+    return tuple(values[place] for place in places.tolist()) if values else ()
+
+
+def _as_bytes(image: Any) -> NDArray[np.uint8]:
+    array = np.asarray(image.detach().cpu() if hasattr(image, "detach") else image)
+    if array.ndim == 3 and array.shape[2] == 1:
+        array = array[:, :, 0]
+    if array.ndim not in (2, 3) or (array.ndim == 3 and array.shape[2] not in (3, 4)) or array.size == 0:
+        raise ValueError(f"image must have shape [h, w], [h, w, 3] or [h, w, 4], got {list(array.shape)}")
+    if array.dtype == np.bool_:
+        array = array.astype(np.float64)
+    if np.issubdtype(array.dtype, np.floating):
+        if not np.isfinite(array).all() or array.min() < 0 or array.max() > 1:
+            raise ValueError(f"image: floats must lie in [0, 1], got {array.min():g} … {array.max():g}")
+        return np.round(255 * array).astype(np.uint8)
+    if array.min() < 0 or array.max() > 255:
+        raise ValueError(f"image: whole numbers must lie in 0 … 255, got {array.min()} … {array.max()}")
+    return array.astype(np.uint8)
+
+
+def _reduced(pixels: NDArray[np.uint8], step: int) -> NDArray[np.uint8]:
+    """The image at one pixel for each square of ``step`` pixels, their mean; odd margins are cut with the labels."""
+    if step == 1:
+        return pixels
+    # Squares whose middle pixel exists; squares over the edge take the mean of what there is of them.
+    rows = range(0, pixels.shape[0] - step // 2, step)
+    columns = range(0, pixels.shape[1] - step // 2, step)
+    sums = np.add.reduceat(np.add.reduceat(pixels.astype(np.float64), list(rows), axis=0), list(columns), axis=1)
+    counts = np.add.reduceat(np.add.reduceat(np.ones(pixels.shape[:2]), list(rows), axis=0), list(columns), axis=1)
+    return np.round(sums / (counts if pixels.ndim == 2 else counts[:, :, None])).astype(np.uint8)

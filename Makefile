@@ -3,14 +3,25 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 INPUTS := pyproject.toml constraints.txt
+# Two workers with one thread each; the models of the tests are too small for more.
+PYTEST := OMP_NUM_THREADS=$${OMP_NUM_THREADS:-1} $(BIN)/python -m pytest -n 2 --dist loadfile
+NUMERIC := tests/_torch tests/games tests/indices tests/motifs tests/explainers tests/metrics tests/experiments
 
-.PHONY: demo test test-ray lint docs gallery screenshots pages benchmark clean
+.PHONY: demo test test-long test-portable test-ray lint docs gallery screenshots pages benchmark clean
 
 demo: $(VENV)/.demo
 	$(BIN)/mage demo --output demo-output
 
 test: $(VENV)/.dev
-	$(BIN)/python -m pytest -n 2 --dist loadfile
+	$(PYTEST)
+
+# What takes several seconds a test.
+test-long: $(VENV)/.dev
+	$(PYTEST) -m 'long and not ray'
+
+# The rooms that compute, with kernels that round in another order, as on another processor.
+test-portable: $(VENV)/.dev
+	ATEN_CPU_CAPABILITY=default $(PYTEST) $(NUMERIC)
 
 test-ray: $(VENV)/.dev
 	$(BIN)/python -m pytest -m ray

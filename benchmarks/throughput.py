@@ -119,18 +119,20 @@ def why() -> None:
         def measured(game: ModelGame = game, masks: np.ndarray = masks) -> float:
             return rate(lambda: game.value_fn(masks), len(masks))
 
-        chosen = game._rows_at_once
+        chosen = game.runner.rows_at_once
         print(f"  {kind}-{width}: as it is ({chosen} rows at once, one thread) {measured():10,.0f}")
         for rows in (1024, 4096, 16384, 65536, 262144):
-            game._rows_at_once = rows
+            game.runner.rows_at_once = rows
             print(f"    {rows:7d} rows at once {measured():10,.0f}")
-        game._rows_at_once = chosen
-        graph = game._graph
+        game.runner.rows_at_once = chosen
+        graph = game.participants.graph
         order = torch.argsort(graph.edge_index[1], stable=True)
-        game._graph = replace(graph, edge_index=graph.edge_index[:, order])
+        participants = game.participants
+        ordered = replace(graph, edge_index=graph.edge_index[:, order])
+        game.participants = replace(participants, graph=ordered)
         print(f"    edges sorted by target {measured():9,.0f}")
-        game._graph = graph
-        with unittest.mock.patch("mage.games.model_game.evaluating", two_threads):
+        game.participants = participants
+        with unittest.mock.patch("mage._torch.masked_model.evaluating", two_threads):
             print(f"    two threads           {measured():10,.0f}")
 
 

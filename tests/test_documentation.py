@@ -16,15 +16,22 @@ ROOT = Path(__file__).parent.parent
 PAGES = [ROOT / "README.md", *sorted(p for p in (ROOT / "docs").rglob("*.md") if "_build" not in p.parts)]
 
 
+LONG = {"large_graphs.md", "mathematics.md", "text.md"}  # their code takes seconds
+
+
 def page_name(page):
     return page.relative_to(ROOT).as_posix()
+
+
+def runnable(page):
+    return pytest.param(page, id=page_name(page), marks=[pytest.mark.long] if page.name in LONG else [])
 
 
 def blocks_of(page, language):
     return re.findall(rf"^```{language}\n(.*?)^```", page.read_text(encoding="utf-8"), flags=re.DOTALL | re.MULTILINE)
 
 
-@pytest.mark.parametrize("page", PAGES, ids=page_name)
+@pytest.mark.parametrize("page", [runnable(page) for page in PAGES])
 def test_code_blocks_run(page, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     # The blocks of a page are one module, whose classes can be pickled; what they register is gone afterwards.
@@ -86,6 +93,7 @@ def test_a_wrong_option_would_be_found():
         test_commands_exist(["dmeo"])
 
 
+@pytest.mark.long
 def test_site_builds_without_a_warning(tmp_path):
     needed = ("sphinx", "furo", "myst_parser", "sphinx_copybutton")
     missing = [name for name in needed if importlib.util.find_spec(name) is None]

@@ -1,48 +1,14 @@
 import logging
 
-import networkx as nx
 import pytest
 import torch
-from torch import nn
-from torch_geometric.data import Batch, Data
+from torch_geometric.data import Batch
 from torch_geometric.explain import Explainer
 from torch_geometric.explain.metric import fidelity
-from torch_geometric.nn import GATConv, GCNConv, GINEConv, global_add_pool
+from torch_geometric.nn import GATConv, GCNConv
 
 from mage.pyg import MAGEExplainer, MAGEExplanation
-
-
-class GraphNet(nn.Module):
-    def __init__(self, classes=3, conv=GCNConv):
-        super().__init__()
-        self.conv, self.head = conv(4, 8), nn.Linear(8, classes)
-
-    def forward(self, x, edge_index, batch=None):
-        return self.head(global_add_pool(self.conv(x, edge_index).relu(), batch))
-
-
-class NodeNet(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.first, self.second = GCNConv(4, 8), GCNConv(8, 3)
-
-    def forward(self, x, edge_index):
-        return self.second(self.first(x, edge_index).relu(), edge_index)
-
-
-class EdgeFeatureNet(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.conv, self.head = GINEConv(nn.Linear(4, 8), edge_dim=2), nn.Linear(8, 1)
-
-    def forward(self, x, edge_index, edge_attr, batch=None):
-        return self.head(global_add_pool(self.conv(x, edge_index, edge_attr), batch))
-
-
-def graph(nodes=9, seed=0):
-    torch.manual_seed(seed)
-    edges = torch.tensor(list(nx.barabasi_albert_graph(nodes, 1, seed=seed).edges())).T
-    return Data(x=torch.randn(nodes, 4), edge_index=torch.cat([edges, edges.flip(0)], dim=1))
+from tests.helpers.pyg_models import EdgeFeatureNet, GraphNet, NodeNet, graph
 
 
 def explainer(model, level="graph", mode="multiclass_classification", kind="model", **options):

@@ -6,7 +6,7 @@ from torch_geometric.explain.metric import fidelity
 
 from mage.explainers import get
 from mage.pyg import BaselineExplainer
-from tests.test_pyg import EdgeFeatureNet, GraphNet, NodeNet, graph
+from tests.helpers.pyg_models import EdgeFeatureNet, GraphNet, NodeNet, graph
 
 CHEAP = {
     "gradcam": {},

@@ -9,10 +9,11 @@ import pytest
 import torch
 from torch import nn
 from torch_geometric.data import Data
-from torch_geometric.nn import GATConv, GCNConv, MessagePassing, PNAConv
+from torch_geometric.nn import GATConv, GCNConv
 
 from mage._core.fingerprint import graph_fingerprint, model_fingerprint, update
 from mage.explainers.pipeline import fingerprint
+from tests.helpers.fingerprints import Apply, everything, scaled
 
 SOURCE = """
 FACTOR = {factor}
@@ -37,22 +38,10 @@ class Holder(nn.Module):
         setattr(self, name, value)
 
 
-class Apply:
-    def __init__(self, factor):
-        self.factor = factor
-
-    def __call__(self, x):
-        return self.factor * x
-
-
 def edited(**changes):
     room = {"nn": nn, "torch": torch, "__name__": "user_model"}
     exec(SOURCE.format(**(BEFORE | changes)), room)  # noqa: S102
     return room["Edited"]()
-
-
-def scaled(factor):
-    return lambda model, data: factor * model(data.x)
 
 
 def key(value):
@@ -177,26 +166,9 @@ def test_arrays_are_hashed_as_before():
     assert graph_fingerprint(Data(x=torch.ones(2))) != graph_fingerprint(Data(x=torch.zeros(2)))
 
 
-class Own(MessagePassing):
-    def __init__(self):
-        super().__init__(aggr="max")
-        self._names = {"b", "a", "c"}
-        self.choose = lambda x: x if str(x) in {"one", "two", "three"} else torch.relu(x)
-        self.thing, self.odd, self.callback = object(), Apply(2), print
-
-    def forward(self, x, edge_index):
-        return super().forward(x, edge_index)
-
-
-def everything():
-    torch.manual_seed(0)
-    pna = PNAConv(2, 2, ["mean", "max"], ["identity"], torch.tensor([0, 1, 2]))
-    model = nn.ModuleList([Own(), GATConv(2, 2), GCNConv(2, 2), pna, nn.TransformerEncoderLayer(4, 2, 8)])
-    return fingerprint(model, Data(x=torch.zeros(2, 1)), {"forward": scaled(2), "masking": {"q", "r", "s"}})
-
-
+@pytest.mark.long
 def test_the_same_in_every_process():
-    command = "from tests._core.test_fingerprint import everything; print(everything())"
+    command = "from tests.helpers.fingerprints import everything; print(everything())"
     for seed in ("1", "2"):
         environment = {**os.environ, "PYTHONHASHSEED": seed}
         printed = subprocess.run(

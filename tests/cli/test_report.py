@@ -9,8 +9,8 @@ from mage.cli import app
 from mage.experiments import Column, Experiment, Method, Store, paper_figures
 from mage.report import run_page
 from mage.report.benchmark_cells import mixed, read_parts, tables
-from tests.data import data_path
-from tests.report.corpora import write_molecules
+from tests.helpers.corpora import write_molecules
+from tests.helpers.data import data_path
 
 
 def run(*arguments):

@@ -7,7 +7,7 @@ from typer.testing import CliRunner
 import mage
 from mage.cli import app
 from mage.cli.text import marked_sentence, sentence_parts
-from tests.explainers.test_text import CHAIN, praise
+from tests.helpers.sentences import CHAIN, praise
 
 CLASSIFIER = """
 def classify(texts):

@@ -6,7 +6,7 @@ import pytest
 
 from mage.datasets import DamagedFileError, load
 from mage.datasets.mnist import _bright_edges, images, read_idx, superpixels
-from tests.data import data_path
+from tests.helpers.data import data_path
 
 pytest.importorskip("skimage")
 

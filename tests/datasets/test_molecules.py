@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from mage.datasets import load
-from tests.data import data_path
+from tests.helpers.data import data_path
 
 chem = pytest.importorskip("rdkit.Chem")
 

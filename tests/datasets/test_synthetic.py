@@ -126,6 +126,7 @@ def test_houses_of_ba_shapes():
     assert (np.random.get_state()[1] == before).all()  # noqa: NPY002
 
 
+@pytest.mark.long
 def test_the_same_seed_gives_the_same_graphs_in_another_process():
     script = (
         "import hashlib, mage.datasets as d\n"

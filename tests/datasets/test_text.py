@@ -3,7 +3,7 @@ import pytest
 
 from mage.datasets import DamagedFileError
 from mage.datasets.text import sentence_columns, sst2_sentences, twitter_sentences
-from tests.data import data_path
+from tests.helpers.data import data_path
 
 
 @pytest.fixture

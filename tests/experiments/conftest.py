@@ -2,36 +2,7 @@
 
 import pytest
 
-from mage.datasets import load
-from mage.experiments import Column, Experiment, Method, Source
-from mage.models import TrainingPlan, train
-
-METHODS = (
-    Method("mage", "mage", {"permutations": 10}, "MAGE"),
-    Method("mage-st", "mage", {"permutations": 5, "index": "shapley-taylor"}, "Shapley-Taylor"),
-)
-
-
-class SmallSource(Source):
-    """Few graphs and a network made on the spot, the same in every process."""
-
-    def dataset(self, name):
-        if name not in self._datasets:
-            self._datasets[name] = load("ba_house_grid", count=300)
-        return self._datasets[name]
-
-    def model(self, dataset, name):
-        settings = TrainingPlan(epochs=12, batch_size=32, learning_rate=1e-2)
-        return train(self.dataset(dataset), "gin", settings=settings).model
-
-
-def small_experiment(metrics=("f1", "auc", "queries", "seconds"), methods=METHODS, seeds=(0,)):
-    return Experiment("small", "Small", (1,), (Column("ba_house_grid", "gcn", tuple(metrics)),), tuple(methods), seeds)
-
-
-def comparable(records):
-    """Records without what no two runs share: the time taken, and NaN as something that equals itself."""
-    return [tuple((key, str(value)) for key, value in sorted(record.items()) if key != "seconds") for record in records]
+from tests.helpers.experiments import SmallSource
 
 
 @pytest.fixture(scope="session")

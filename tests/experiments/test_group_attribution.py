@@ -15,13 +15,13 @@ from mage.indices import interactions
 from mage.metrics import infidelity
 from mage.metrics.group_attribution import group_attributions, random_groups
 from mage.models.image_classifiers import ImageClassifier
-from tests.data import data_path
+from tests.helpers.data import data_path
 
 SETTINGS = study.Settings(permutations=4, groups=12, patches=(3, 3))
 
 
 class Network(torch.nn.Module):
-    """A few convolutions: enough for interactions of second order and more."""
+    """A few convolutions, in double precision: enough for interactions of second order and more."""
 
     def __init__(self):
         super().__init__()
@@ -29,6 +29,7 @@ class Network(torch.nn.Module):
             torch.nn.Conv2d(1, 4, 3, stride=2), torch.nn.GELU(), torch.nn.Flatten(), torch.nn.LazyLinear(3)
         )
         self.layers(torch.zeros(1, 1, 9, 9))
+        self.double()
         self.images = 0
 
     def forward(self, images):
@@ -39,7 +40,7 @@ class Network(torch.nn.Module):
 def a_subject(count=2):
     torch.manual_seed(0)
     classifier = ImageClassifier("tiny", Network(), Preparation((9, 9), None, (0.0,), (1.0,)), (), "fingerprint")
-    return study.Subject(classifier, "noise", {f"image {i}": torch.randn(1, 9, 9) for i in range(count)}, 0.0)
+    return study.Subject(classifier, "noise", {f"image {i}": torch.randn(1, 9, 9).double() for i in range(count)}, 0.0)
 
 
 @pytest.fixture

@@ -9,7 +9,7 @@ from mage import explainers
 from mage.experiments import Method, RayEngine, SerialEngine, Store, make_plan, run_plan
 from mage.experiments.corpus import explain_corpus
 from mage.explainers import Explainer
-from tests.experiments.conftest import comparable, small_experiment
+from tests.helpers.experiments import comparable, small_experiment
 
 ray = pytest.importorskip("ray")
 pytestmark = pytest.mark.ray

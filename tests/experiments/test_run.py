@@ -34,7 +34,7 @@ from mage.experiments.tables import _latex
 from mage.experiments.work import batch_key, measure
 from mage.explainers import Explainer, UnsupportedError
 from mage.models import GCN
-from tests.experiments.conftest import METHODS, SmallSource, comparable, small_experiment
+from tests.helpers.experiments import METHODS, SmallSource, comparable, small_experiment
 
 
 @pytest.fixture(scope="module")
@@ -101,36 +101,43 @@ def test_an_interrupted_run_takes_up_where_it_stopped(tmp_path, source, undistur
 
 
 SCRIPT = """
-import sys
+import os, signal, sys
 from mage.experiments import LocalEngine, Store, make_plan, run_plan
-from tests.experiments.conftest import SmallSource, small_experiment
+from tests.helpers.experiments import SmallSource, small_experiment
 
 if __name__ == "__main__":
     plan = make_plan(small_experiment(), SmallSource(), graphs=6, batch_size=1)
+    left = int(sys.argv[3])
     with open(sys.argv[2], "a") as log:
-        run_plan(plan, Store(sys.argv[1]), LocalEngine(1), on_part=lambda batch: print(batch.key, file=log, flush=True))
+
+        def kept(batch):
+            global left
+            print(batch.key, file=log, flush=True)
+            left -= 1
+            if left == 0:
+                os.kill(os.getpid(), signal.SIGKILL)
+
+        run_plan(plan, Store(sys.argv[1]), LocalEngine(1), on_part=kept)
 """
 
 
-def start(store, log):
-    return subprocess.Popen([sys.executable, "-W", "ignore", "-c", SCRIPT, str(store), str(log)])
+def start(store, log, killed_after=-1):
+    """A run in a process of its own, which may kill itself after so many batches."""
+    command = [sys.executable, "-W", "ignore", "-c", SCRIPT, str(store), str(log), str(killed_after)]
+    return subprocess.Popen(command)
 
 
 def parts_of(store):
     return list((store / "parts").glob("*.parquet")) if store.is_dir() else []
 
 
+@pytest.mark.long
 def test_sigkill_in_the_middle_loses_nothing(tmp_path, source, undisturbed):
     folder, log = tmp_path / "store", tmp_path / "log"
-    victim = start(folder, log)
-    deadline = time.monotonic() + 120
-    while len(parts_of(folder)) < 3 and time.monotonic() < deadline:
-        time.sleep(0.02)
-    victim.send_signal(signal.SIGKILL)
-    victim.wait()
+    assert start(folder, log, killed_after=3).wait() == -signal.SIGKILL
     finished = len(parts_of(folder))
     assert 3 <= finished < 12
-    assert start(folder, log).wait(timeout=240) == 0
+    assert start(folder, log).wait() == 0
     computed = log.read_text().split()
     assert len(computed) == len(set(computed))
     assert len(parts_of(folder)) == 12

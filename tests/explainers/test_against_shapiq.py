@@ -9,7 +9,7 @@ from mage.explainers.edgeshaper import EdgeGame, shapley_by_sampling
 from mage.games import ModelGame
 from mage.models import GIN
 from mage.testing import random_game
-from tests.explainers.test_edgeshaper import graph
+from tests.helpers.bonds import graph
 
 
 def shapley_by_shapiq(game):

@@ -12,14 +12,7 @@ from mage.games import ModelGame
 from mage.models import GAT, GCN, GIN
 from mage.testing import check_game
 from mage.testing.explainers import check_explainer
-
-BONDS = [(0, 1), (1, 2), (2, 0), (2, 3), (3, 4), (5, 4)]
-
-
-def graph(**more):
-    edges = torch.tensor(BONDS).T
-    features = torch.rand(6, 3, generator=torch.Generator().manual_seed(1))
-    return Data(x=features, edge_index=torch.cat([edges, edges.flip(0)], dim=1), **more)
+from tests.helpers.bonds import graph
 
 
 class WithBonds(nn.Module):

@@ -17,8 +17,9 @@ from mage.explainers.protocol import UnsupportedError
 from mage.games import Game, ModelGame
 from mage.models import GAT, GCN, GIN
 from mage.testing import random_game, unanimity_game
-from tests.explainers.test_subgraphx import EdgeNet, Spy, graph, network
-from tests.strategies import games, graphs
+from tests.helpers.precision import rounding
+from tests.helpers.strategies import games, graphs
+from tests.helpers.tree_search import EdgeNet, Spy, graph, network
 
 
 def subsets(n):
@@ -249,7 +250,7 @@ def test_the_prior_is_the_mean_probability_of_the_training_graphs():
     explainer.fit(model, dataset)
     batches = [torch.zeros(size, dtype=torch.long) for size in sizes]
     shares = [model(made[i].x, made[i].edge_index, batches[i]).softmax(dim=1)[0].tolist() for i in (0, 2, 3)]
-    assert explainer.prior == pytest.approx(np.mean(shares, axis=0), abs=1e-6)
+    assert explainer.prior == pytest.approx(np.mean(shares, axis=0), abs=rounding())
     assert explainer.explain(model, made[0], target=1).extra["prior"] == explainer.prior[1]
 
 

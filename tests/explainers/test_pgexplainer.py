@@ -4,58 +4,26 @@ import numpy as np
 import pytest
 import torch
 from torch import nn
-from torch_geometric.data import Data
 from torch_geometric.explain.algorithm import PGExplainer as PyGAlgorithm
-from torch_geometric.nn import global_add_pool
 
-from mage.datasets import GraphDataset
-from mage.datasets.dataset import Split
 from mage.explainers.pgexplainer import PGExplainer, both_ways
 from mage.explainers.protocol import UnsupportedError
 from mage.models import GCN
-from tests.explainers.test_gnnexplainer import PATH, Sum
-from tests.explainers.test_gradcam import (
-    Identity,
+from tests.helpers.baselines import (
     Spy,
+    Toy,
     assert_same,
     check_refuses,
     check_repeats,
     check_restores,
+    dataset,
+    dataset_for,
     graph,
     input_of,
     models,
     state,
+    toy_graph,
 )
-
-
-def dataset(graphs=None, edge_features=None):
-    graphs = graphs or [graph(seed, 8, edge_features) for seed in range(12)]
-    for position, data in enumerate(graphs):
-        data.y = torch.tensor([position % 2])
-    positions = np.arange(len(graphs))
-    return GraphDataset.from_graphs("small", graphs, split=Split(positions[:-4], positions[-4:-2], positions[-2:]))
-
-
-def dataset_for(name):
-    return dataset(edge_features=3 if name == "edge features" else None)
-
-
-class Toy(nn.Module):
-    """Logits [0, 6 h₁ − 3], h₁ being what node 1 hears of the others; the hidden features are the nodes' numbers."""
-
-    def __init__(self):
-        super().__init__()
-        self.layer, self.names = Sum(), Identity()
-
-    def forward(self, x, edge_index, batch):
-        heard, names = self.layer(x[:, :1], edge_index)[:, 0], self.names(x[:, 1:], edge_index)
-        logit = 6 * global_add_pool(heard * names[:, 1], batch) - 3
-        return torch.stack([torch.zeros_like(logit), logit], dim=1)
-
-
-def toy_graph():
-    values = torch.tensor([[1.0], [0.0], [0.0], [1.0]])
-    return Data(x=torch.cat([values, torch.eye(4)], dim=1), edge_index=PATH)
 
 
 @pytest.mark.parametrize("seed", [0, 1])

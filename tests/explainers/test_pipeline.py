@@ -1,6 +1,5 @@
 import csv
 
-import networkx as nx
 import numpy as np
 import pytest
 import torch
@@ -8,38 +7,15 @@ from torch import nn
 from torch_geometric.data import Data
 from torch_geometric.datasets import ExplainerDataset
 from torch_geometric.datasets.graph_generator import BAGraph
-from torch_geometric.nn import GCNConv, SAGEConv, global_add_pool, global_mean_pool
+from torch_geometric.nn import SAGEConv, global_add_pool
 from torch_geometric.utils import subgraph
 
 import mage
 from mage.cli.demo import demo_explanation
 from mage.models import demo_graph, load_demo_model
-from tests.data import cora, data_path
-
-
-class Net(nn.Module):
-    def __init__(self, features=4, classes=2, pool=global_mean_pool):
-        super().__init__()
-        self.first, self.second, self.head = GCNConv(features, 8), GCNConv(8, 8), nn.Linear(8, classes)
-        self.pool = pool
-
-    def forward(self, x, edge_index, batch):
-        return self.head(self.pool(self.second(self.first(x, edge_index).relu(), edge_index).relu(), batch))
-
-
-class NodeNet(nn.Module):
-    def __init__(self, features, classes, conv=GCNConv):
-        super().__init__()
-        self.first, self.second = conv(features, 16), conv(16, classes)
-
-    def forward(self, x, edge_index):
-        return self.second(self.first(x, edge_index).relu(), edge_index)
-
-
-def graph(seed=0, nodes=12):
-    torch.manual_seed(seed)
-    edges = torch.tensor(list(nx.barabasi_albert_graph(nodes, 1, seed=seed).edges())).T
-    return Data(x=torch.randn(nodes, 4), edge_index=torch.cat([edges, edges.flip(0)], dim=1))
+from tests.helpers.data import cora, data_path
+from tests.helpers.graph_models import Net, NodeNet, graph, molecule
+from tests.helpers.precision import rounding
 
 
 def trained(model, data, epochs=60):
@@ -72,9 +48,9 @@ def test_node_scores_are_the_myerson_value():
     data, model = graph(), Net().eval()
     explanation = mage.explain(model, data)
     value = mage.interactions(mage.games.ModelGame(model, data), "myerson", method="exact")
-    np.testing.assert_allclose(explanation.node_scores, value.values, atol=1e-6)
+    np.testing.assert_allclose(explanation.node_scores, value.values, atol=rounding())
     total = explanation.interactions.group(range(12))
-    assert explanation.node_scores.sum() == pytest.approx(total, abs=1e-6)
+    assert explanation.node_scores.sum() == pytest.approx(total, abs=rounding())
 
 
 def test_seeds_repeat_and_differ():
@@ -178,20 +154,6 @@ def test_links_are_explained_by_both_neighbourhoods():
     assert explanation.level == "edge"
     near = {u, v} | {j for i, j in data.edge_index.T.tolist() if i in (u, v)}
     assert {node for player in explanation.players for node in player} == near
-
-
-def molecule(smiles):
-    from rdkit import Chem
-
-    mol = Chem.MolFromSmiles(smiles)
-    kinds = [6, 7, 8, 9, 16, 17, 35]
-    x = torch.zeros(mol.GetNumAtoms(), len(kinds) + 1)
-    for atom in mol.GetAtoms():
-        number = atom.GetAtomicNum()
-        x[atom.GetIdx(), kinds.index(number) if number in kinds else len(kinds)] = 1
-    bonds = [(b.GetBeginAtomIdx(), b.GetEndAtomIdx()) for b in mol.GetBonds()]
-    pairs = torch.tensor(bonds + [(j, i) for i, j in bonds], dtype=torch.long).reshape(-1, 2).T
-    return Data(x=x, edge_index=pairs, smiles=smiles)
 
 
 def test_solubility_is_explained_as_a_regression():

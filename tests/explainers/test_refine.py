@@ -17,24 +17,24 @@ from mage.explainers.refine import (
     fidelity_loss,
 )
 from mage.models import GCN
-from tests.explainers.test_gradcam import (
+from tests.helpers.baselines import (
     Spy,
+    Toy,
     assert_same,
     check_refuses,
     check_repeats,
     check_restores,
+    dataset,
+    dataset_for,
     graph,
     input_of,
     models,
+    quick,
     state,
+    toy_graph,
 )
-from tests.explainers.test_pgexplainer import Toy, dataset, dataset_for, toy_graph
 
 FIRST, SECOND = [1.0, 0.0], [0.0, 1.0]
-
-
-def quick(**settings):
-    return ReFine(**{"epochs": 1, "tuning_epochs": 3, "width": 8, "batch_size": 4, **settings})
 
 
 @pytest.mark.parametrize(

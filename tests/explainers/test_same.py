@@ -13,8 +13,8 @@ from mage.explainers.subgraphx import SubgraphX
 from mage.games import Game
 from mage.models import GAT, GCN, GIN
 from mage.testing import unanimity_game
-from tests.explainers.test_subgraphx import EdgeNet, Spy, graph, network, reward
-from tests.strategies import games
+from tests.helpers.strategies import games
+from tests.helpers.tree_search import EdgeNet, Spy, graph, network, reward
 
 PATH = [(i, i + 1) for i in range(5)]
 

@@ -9,7 +9,6 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from torch_geometric.data import Data
-from torch_geometric.nn import GINEConv, global_mean_pool
 
 import mage
 from mage.explainers._tree_search import LocalShapley, by_degree
@@ -17,19 +16,11 @@ from mage.explainers.subgraphx import SubgraphX
 from mage.games import Game
 from mage.models import GAT, GCN, GIN
 from mage.testing import random_game, unanimity_game
-from tests.strategies import games
+from tests.helpers.strategies import games
+from tests.helpers.tree_search import EdgeNet, Spy, connected_graph, graph, network, reward
 
 PATH_5 = [(0, 1), (1, 2), (2, 3), (3, 4)]
 PATH_7 = [(i, i + 1) for i in range(6)]
-
-
-def reward(game, nodes, hops=3, samples=None, seed=0):
-    return float(LocalShapley(game, hops, samples, seed)(game.graph.masks([nodes]))[0])
-
-
-def connected_graph(generator, size):
-    tree = [(int(generator.integers(i)), i) for i in range(1, size)]
-    return mage.PlayerGraph(size, tree + [tuple(generator.integers(size, size=2).tolist()) for _ in range(2)])
 
 
 def growing_game(generator, size):
@@ -190,39 +181,6 @@ def test_wrong_parameters_are_refused(wrong):
 FAST = SubgraphX(rollouts=3, samples=5)
 
 
-def graph(nodes=12, seed=0):
-    generator = np.random.default_rng(seed)
-    edges = torch.from_numpy(connected_graph(generator, nodes).edges.copy()).T
-    both = torch.cat([edges, edges.flip(0)], dim=1)
-    x = torch.from_numpy(generator.normal(size=(nodes, 4))).float()
-    return Data(x=x, edge_index=both, edge_attr=torch.linspace(-1, 1, both.size(1))[:, None])
-
-
-class EdgeNet(torch.nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.conv = GINEConv(torch.nn.Linear(4, 8), edge_dim=1)
-        self.head = torch.nn.Linear(8, 2)
-
-    def forward(self, x, edge_index, edge_attr, batch):
-        return self.head(global_mean_pool(self.conv(x, edge_index, edge_attr).relu(), batch))
-
-
-def network(kind):
-    torch.manual_seed(0)
-    return (kind() if kind is EdgeNet else kind(4, 2, 8)).eval()
-
-
-class Spy(torch.nn.Module):
-    def __init__(self, model):
-        super().__init__()
-        self.model, self.graphs = model, 0
-
-    def forward(self, x, edge_index, batch):
-        self.graphs += int(batch.max()) + 1
-        return self.model(x, edge_index, batch)
-
-
 @pytest.mark.parametrize("kind", [GCN, GIN, GAT, EdgeNet])
 @pytest.mark.parametrize("masking", ["remove", "split", "zero"])
 def test_explains_models(kind, masking):
@@ -255,6 +213,7 @@ def test_same_seed_same_answer_also_after_pickling():
     assert FAST.explain(network(GIN), graph(), max_nodes=4, seed=8).extra != again.extra
 
 
+@pytest.mark.long
 def test_another_process_finds_the_same():
     code = (
         "from mage.explainers.subgraphx import SubgraphX; from mage.explainers.same import SAME; "

@@ -5,19 +5,8 @@ import torch
 import mage
 from mage.games import TextGame
 from mage.models import GCN, pretrained
-from tests.games.test_text_game import EDGES, WORDS, Scores, letters
-
-CHAIN = [(i, i + 1) for i in range(5)]
-
-
-def praise(texts):
-    """Good is good, unless not is near; nothing else matters."""
-    scores = []
-    for text in texts:
-        words = text.split()
-        good = "good" in words
-        scores.append([0.0, 2.0 * good - 3.0 * (good and "not" in words) - 1.0 * ("dull" in words)])
-    return torch.tensor(scores)
+from tests.helpers.precision import rounding
+from tests.helpers.sentences import CHAIN, EDGES, WORDS, Scores, letters, praise
 
 
 def test_phrases_for_and_against():
@@ -46,7 +35,7 @@ def test_it_is_explain_on_the_graph_of_the_sentence():
     data = TextGame(model, WORDS, edges=EDGES, encoder=letters).sentence.data(letters)
     reference = mage.explain(model, data, 2, 4, 0.5, masking="zero", names=list(WORDS), progress=False)
     assert found.motifs == reference.motifs
-    np.testing.assert_allclose(found.interactions.values, reference.interactions.values, atol=1e-7)
+    np.testing.assert_allclose(found.interactions.values, reference.interactions.values, atol=rounding())
     assert found.num_queries == reference.num_queries
     assert (found.masking, found.target, found.names) == ("zero", reference.target, reference.names)
     np.testing.assert_array_equal(found.edge_index, reference.edge_index)

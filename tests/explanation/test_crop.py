@@ -7,7 +7,7 @@ from torch_geometric.nn import SAGEConv
 
 import mage
 from mage.explanation.crop import close_up
-from tests.explainers.test_pipeline import Net, NodeNet, graph
+from tests.helpers.graph_models import Net, NodeNet, graph
 
 
 def long_ring(nodes=2000):

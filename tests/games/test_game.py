@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from mage import Game, ValueFunctionError
 from mage.games.memo import CoalitionTable, distinct
 from mage.testing import check_game, random_game, restricted
-from tests.strategies import coalition_masks, games
+from tests.helpers.strategies import coalition_masks, games
 
 
 class Spy:

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mage.games.grouping import GROUPINGS, checked_groups, communities, rings
-from tests.strategies import graphs
+from tests.helpers.strategies import graphs
 
 
 def drawn(graph):

@@ -9,6 +9,7 @@ import mage
 from mage.games import ImageGame
 from mage.image.regions import adjacent_regions, grid_segments
 from mage.testing import check_game
+from tests.helpers.precision import rounding
 
 
 class Classifier(torch.nn.Module):
@@ -142,8 +143,8 @@ def test_outputs_and_what_is_known_of_the_prediction():
         logits = model(image[None])[0].double()
     game = ImageGame(model, image[None], patches=(2, 2), output="probability")
     assert game.target == int(logits.argmax())
-    assert np.allclose(game.prediction, logits.numpy(), atol=1e-6)
-    assert game.total + game.baseline == pytest.approx(float(logits.softmax(0).max()), abs=1e-6)
+    assert np.allclose(game.prediction, logits.numpy(), atol=rounding())
+    assert game.total + game.baseline == pytest.approx(float(logits.softmax(0).max()), abs=rounding())
     assert game.num_queries == 3  # the whole image, the hidden one, and the whole one as a coalition
     with pytest.raises(ValueError, match="target must be a class 0 … 3"):
         ImageGame(model, image, target=4)
@@ -189,7 +190,7 @@ def test_memory_caps_the_batch_and_nothing_else():
     sizes.clear()
     worths = small.worth(masks)
     assert max(sizes) <= small.batch_size
-    assert np.allclose(worths, large.worth(masks), atol=1e-6)
+    assert np.allclose(worths, large.worth(masks), atol=rounding())
 
 
 @pytest.mark.parametrize(

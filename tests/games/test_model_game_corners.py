@@ -10,7 +10,8 @@ from torch_geometric.nn import GCNConv, GraphNorm, SAGEConv, global_add_pool, gl
 import mage
 from mage.games import ModelGame
 from mage.testing import check_game
-from tests.games.test_model_game import FEATURES, NODES, LinkModel, NodeModel, Plain, gin, make_data
+from tests.helpers.model_game import FEATURES, NODES, LinkModel, NodeModel, Plain, gin, make_data
+from tests.helpers.precision import rounding
 
 
 def ring(nodes):
@@ -62,7 +63,7 @@ def test_models_that_mix_the_graphs_of_a_batch_go_one_by_one():
     together = game.worth([{0, 1}, {3}, {5, 6, 7}])
     with pytest.warns(UserWarning, match="one by one"):
         other = ModelGame(game.model, make_data(), masking="split")
-    np.testing.assert_allclose([other.worth([s])[0] for s in ({5, 6, 7}, {3}, {0, 1})], together[::-1], atol=1e-6)
+    np.testing.assert_allclose([other.worth([s])[0] for s in ({5, 6, 7}, {3}, {0, 1})], together[::-1], atol=rounding())
 
 
 def test_models_without_a_batch_argument_pool_one_graph_at_a_time():
@@ -139,7 +140,7 @@ def test_mixing_is_noticed_on_small_and_sparse_graphs(pairs, masking):
     masks = np.eye(size, dtype=bool)
     with pytest.warns(UserWarning, match="rest of the batch"):
         alone = [ModelGame(game.model, data, masking=masking, target=0).worth(mask[None])[0] for mask in masks]
-    assert game.worth(masks) == pytest.approx(alone, abs=1e-6)
+    assert game.worth(masks) == pytest.approx(alone, abs=rounding())
 
 
 @pytest.mark.parametrize("masking", ["remove", "split", "zero"])
@@ -167,10 +168,10 @@ def test_layers_that_cache_their_graph(masking):
             ModelGame(model, data, node=4, masking=masking, target=0, memory_cap=3000) for model in (plain, caching)
         ]
         worths = [game.worth(np.resize(masks, (20, game.num_players))) for game in games]
-        assert worths[1] == pytest.approx(worths[0], abs=1e-6)
+        assert worths[1] == pytest.approx(worths[0], abs=rounding())
         assert caching.first.cached
         assert caching.first._cached_edge_index is before
-        assert torch.allclose(caching(data.x, data.edge_index), plain(data.x, data.edge_index), atol=1e-6)
+        assert torch.allclose(caching(data.x, data.edge_index), plain(data.x, data.edge_index), atol=rounding())
         caching.first._cached_edge_index = caching.second._cached_edge_index = None
 
 
@@ -226,7 +227,9 @@ def test_an_empty_graph_is_the_baseline_where_the_model_takes_one():
         for z in ([0, 1, 2], [2, 1, 0])
     ]
     assert games[0].baseline == games[1].baseline == pytest.approx(model.head.bias[0].item())
-    assert games[0].worth(np.eye(3, dtype=bool)) == pytest.approx(games[1].worth(np.eye(3, dtype=bool))[::-1], abs=1e-6)
+    assert games[0].worth(np.eye(3, dtype=bool)) == pytest.approx(
+        games[1].worth(np.eye(3, dtype=bool))[::-1], abs=rounding()
+    )
 
 
 def test_binary_models_that_return_logarithms():

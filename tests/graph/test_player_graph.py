@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from mage import Game, PlayerGraph
 from mage._kernels import connected as kernels
 from mage.graph.counting import count_by_frontier
-from tests.strategies import graphs
+from tests.helpers.strategies import graphs
 
 
 def to_networkx(graph):

@@ -7,7 +7,8 @@ import pytest
 from mage._core.ragged import RaggedGraphs, concatenate
 from mage.image import superpixels as superpixels_module
 from mage.image.superpixels import segments, superpixel_graphs
-from tests.data import data_path
+from tests.helpers.data import data_path
+from tests.helpers.precision import rounding
 
 
 @pytest.fixture
@@ -75,7 +76,7 @@ def test_graphs_follow_the_definition(skimage):
         np.testing.assert_array_equal(segments(image), labels)
         features, edges = plain_graph(image, labels)
         x, edge_index = graphs.graph(index)
-        np.testing.assert_allclose(x, features, atol=1e-6)
+        np.testing.assert_allclose(x, features, atol=rounding())
         np.testing.assert_array_equal(edge_index, edges)
         assert len(x) <= 75
         requests.add(request)

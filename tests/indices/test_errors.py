@@ -7,7 +7,7 @@ import pytest
 import mage
 from mage.indices import errors
 from mage.indices.errors import error_of_sum, noise, num_parts
-from tests.indices.estimators.test_surrogate import smooth_game
+from tests.helpers.games import smooth_game
 
 GRAPH = mage.PlayerGraph(11, list(nx.barabasi_albert_graph(11, 2, seed=1).edges))
 SETTINGS = {

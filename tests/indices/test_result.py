@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from mage import Interactions, interactions
 from mage._core.archive import read_archive, write_archive
 from mage.testing import random_game
-from tests.strategies import games
+from tests.helpers.strategies import games
 
 
 @pytest.fixture

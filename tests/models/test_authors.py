@@ -2,7 +2,7 @@ import pytest
 
 from mage.datasets import load
 from mage.models import accuracy, authors_checkpoint
-from tests.data import data_path
+from tests.helpers.data import data_path
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,8 @@ from mage.image.preparation import IMAGENET_DEVIATION, IMAGENET_MEAN, Preparatio
 from mage.models.digit_transformer import DigitTransformer, load_digit_transformer
 from mage.models.image_classifiers import load_image_classifier
 from mage.models.onnx_network import OnnxNetwork
-from tests.data import data_path
+from tests.helpers.data import data_path
+from tests.helpers.precision import rounding
 
 pillow = pytest.importorskip("PIL.Image")
 SIZES = [(40, 30), (31, 57), (32, 32)]
@@ -201,8 +202,8 @@ def test_onnx_files(tmp_path):
         classifier = load_image_classifier(tmp_path / "tiny.onnx")
     images = torch.randn(5, 3, 8, 8)
     expected = images.mean(dim=(2, 3)) @ torch.from_numpy(weights)
-    assert torch.allclose(classifier(images), expected, atol=1e-6)
-    assert torch.allclose(pickle.loads(pickle.dumps(classifier.network))(images), expected, atol=1e-6)  # noqa: S301
+    assert torch.allclose(classifier(images), expected, atol=rounding())
+    assert torch.allclose(pickle.loads(pickle.dumps(classifier.network))(images), expected, atol=rounding())  # noqa: S301
     assert classifier.through_onnx() is classifier
     (tmp_path / "preprocessor_config.json").write_text('{"size": 8}')
     names = tmp_path / "names.txt"
@@ -220,7 +221,7 @@ def test_onnx_files_for_one_image_at_a_time(tmp_path):
     weights = onnx_file(tmp_path / "one.onnx", batch=1)
     images = torch.randn(3, 3, 8, 8)
     network = OnnxNetwork.of_file(tmp_path / "one.onnx")
-    assert torch.allclose(network(images), images.mean(dim=(2, 3)) @ torch.from_numpy(weights), atol=1e-6)
+    assert torch.allclose(network(images), images.mean(dim=(2, 3)) @ torch.from_numpy(weights), atol=rounding())
     onnx_file(tmp_path / "two.onnx", batch=2)
     with pytest.raises(ValueError, match="batches of 2 images only"):
         OnnxNetwork.of_file(tmp_path / "two.onnx")(images)

@@ -46,6 +46,7 @@ def test_random_numbers_and_threads_are_as_before(houses):
     assert torch.get_num_threads() == threads
 
 
+@pytest.mark.long
 def test_the_same_seed_gives_the_same_weights_in_another_process():
     script = (
         "import hashlib, mage\n"

@@ -6,7 +6,7 @@ import pytest
 from mage.datasets import card, load
 from mage.models import accuracy, architecture, pretrained, pretrained_checkpoint, pretrained_names
 from mage.models.zoo import zoo_folder
-from tests.data import data_path
+from tests.helpers.data import data_path
 
 FOLDERS = {"ba_2motifs": "ba_2motifs", "mutagenic": "mutagenicity", "benzene": "benzene"}
 GENERATED = ("ba_house_grid", "ba_house_and_grid", "ba_house_or_grid", "spmotif")
@@ -37,6 +37,7 @@ def test_networks_are_the_papers_and_say_how_they_were_trained(dataset, kind):
     assert 100 * about["accuracy"]["test"] >= least
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("dataset", [*FOLDERS, *GENERATED])
 def test_networks_are_as_good_as_they_say(dataset):
     if dataset in FOLDERS:
@@ -45,7 +46,9 @@ def test_networks_are_as_good_as_they_say(dataset):
     for name, kind in pretrained_names():
         if name == dataset:
             checkpoint = pretrained_checkpoint(name, kind)
-            assert accuracy(checkpoint.model, graphs, graphs.split.test) == checkpoint.about["accuracy"]["test"]
+            # One graph may lie so near to the border that rounding decides its class.
+            measured = accuracy(checkpoint.model, graphs, graphs.split.test)
+            assert measured == pytest.approx(checkpoint.about["accuracy"]["test"], abs=1.5 / len(graphs.split.test))
 
 
 def test_digits_are_recognised():

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from mage import Game, PlayerGraph, find_motifs, interactions
 from mage.motifs.solvers import default_search_nodes
 from mage.testing import exhaustive_objective, random_graph, random_interactions, unanimity_game
-from tests.strategies import graphs
+from tests.helpers.strategies import graphs
 
 
 def check_feasible(result, graph, include=(), exclude=()):
@@ -82,7 +82,7 @@ def test_integer_programme_equals_exhaustive_search(problem, connected):
 
 @pytest.mark.parametrize("tau", [0.0, 0.3, 0.5, 1.0])
 @pytest.mark.parametrize("num_motifs", [1, 2, 3])
-@pytest.mark.parametrize("max_nodes", [1, 3, 6, 10])
+@pytest.mark.parametrize("max_nodes", [1, 3, 6, pytest.param(10, marks=pytest.mark.long)])
 def test_every_setting_on_a_house_with_a_tail(tau, num_motifs, max_nodes):
     edges = [(0, 1), (1, 2), (2, 3), (3, 0), (0, 4), (1, 4), (2, 5), (5, 6), (6, 7), (7, 8), (8, 9)]
     index = random_interactions(PlayerGraph(10, edges), 2, seed=7)
@@ -284,6 +284,7 @@ for solver in ("search", "milp"):
 """
 
 
+@pytest.mark.long
 def test_ties_fall_the_same_way_in_a_fresh_process():
     runs = {
         subprocess.run([sys.executable, "-c", SCRIPT], capture_output=True, text=True, check=True).stdout

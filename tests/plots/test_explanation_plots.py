@@ -1,24 +1,12 @@
 import numpy as np
 import pytest
 import torch
-from torch import nn
 from torch_geometric.data import Data
-from torch_geometric.nn import GCNConv, global_add_pool
 
 import mage
 from mage.cli.demo import demo_explanation
 from mage.plots import molecule_svg, plot_explanation, plot_sentence, plot_superpixels, save_figure
-from tests.explainers.test_pipeline import molecule
-
-
-class Net(nn.Module):
-    def __init__(self, features):
-        super().__init__()
-        torch.manual_seed(0)
-        self.conv, self.head = GCNConv(features, 8), nn.Linear(8, 2)
-
-    def forward(self, x, edge_index, batch):
-        return self.head(global_add_pool(self.conv(x, edge_index).relu(), batch))
+from tests.helpers.graph_models import OneLayerNet, molecule
 
 
 @pytest.fixture(scope="module")
@@ -44,7 +32,7 @@ def test_colours_tell_for_from_against(explanation, tmp_path):
 
 def test_molecules_are_drawn_as_molecules():
     data = molecule("c1ccccc1[N+](=O)[O-]")
-    explanation = mage.explain(Net(8), data, 2, 4, tau=0.5)
+    explanation = mage.explain(OneLayerNet(8), data, 2, 4, tau=0.5)
     svg = molecule_svg(explanation)
     assert svg.count("<path") > 10
     assert "ellipse" in svg
@@ -57,7 +45,7 @@ def test_sentences_keep_their_words(tmp_path):
     words = ["a", "truly", "dreadful", "<film>", "&", "more"]
     edges = torch.tensor([[0, 1, 2, 3, 4], [3, 2, 3, 5, 3]])
     data = Data(x=torch.randn(6, 4), edge_index=torch.cat([edges, edges.flip(0)], dim=1))
-    explanation = mage.explain(Net(4), data, names=words, tau=0.5, masking="zero")
+    explanation = mage.explain(OneLayerNet(4), data, names=words, tau=0.5, masking="zero")
     save_figure(plot_sentence(explanation), tmp_path / "sentence.svg")
     assert "<film>" not in (tmp_path / "sentence.svg").read_text()
     with pytest.raises(ValueError, match="2 words for 6 nodes"):
@@ -67,7 +55,7 @@ def test_sentences_keep_their_words(tmp_path):
 def test_superpixels_lie_over_their_image(tmp_path):
     edges = torch.tensor([[0, 1, 2], [1, 2, 3]])
     data = Data(x=torch.rand(4, 4), edge_index=torch.cat([edges, edges.flip(0)], dim=1))
-    explanation = mage.explain(Net(4), data, max_nodes=2, tau=0.5, masking="zero")
+    explanation = mage.explain(OneLayerNet(4), data, max_nodes=2, tau=0.5, masking="zero")
     segments = np.repeat(np.repeat(np.array([[0, 1], [2, 3]]), 8, axis=0), 8, axis=1)
     save_figure(
         plot_superpixels(explanation, np.random.default_rng(0).random((16, 16)), segments), tmp_path / "image.png"

@@ -21,6 +21,9 @@ FLAGS = (
 )
 
 
+_PATIENCE = 600_000  # milliseconds: only a page that never answers fails, not one on a busy machine
+
+
 @pytest.fixture(scope="session")
 def chromium():
     """A headless Chromium; tests that need it are skipped where it or playwright is missing."""
@@ -30,7 +33,7 @@ def chromium():
     if path is None:
         pytest.skip("needs Chromium: install it or name it in MAGE_CHROMIUM")
     with playwright.sync_playwright() as driver:
-        browser = driver.chromium.launch(executable_path=path, args=list(FLAGS))
+        browser = driver.chromium.launch(executable_path=path, args=list(FLAGS), timeout=_PATIENCE)
         yield browser
         browser.close()
 
@@ -44,10 +47,10 @@ class Opened:
     complaints: list[str] = field(default_factory=list)
     requests: list[str] = field(default_factory=list)
 
-    def thread_seconds(self) -> float:
-        """Processor time that the page's thread took so far; other programs on the machine do not count."""
-        metrics = self.session.send("Performance.getMetrics")["metrics"]
-        return next(metric["value"] for metric in metrics if metric["name"] == "TaskDuration")
+    def work(self) -> dict[str, int]:
+        """How often the browser computed styles and layouts so far, and how many nodes it holds."""
+        metrics = {one["name"]: one["value"] for one in self.session.send("Performance.getMetrics")["metrics"]}
+        return {name: int(metrics[name]) for name in ("LayoutCount", "RecalcStyleCount", "Nodes")}
 
     def texts(self, selector: str) -> list[str]:
         return self.page.locator(selector).all_text_contents()
@@ -83,9 +86,10 @@ def opened(chromium, tmp_path):
         context = chromium.new_context(**options)
         contexts.append(context)
         context.set_offline(True)
+        context.set_default_timeout(_PATIENCE)
         page = context.new_page()
         found = Opened(page, context.new_cdp_session(page))
-        found.session.send("Performance.enable", {"timeDomain": "threadTicks"})
+        found.session.send("Performance.enable")
         found.page.on("console", lambda line: found.complaints.append(line.text) if line.type != "log" else None)
         found.page.on("pageerror", lambda error: found.complaints.append(str(error)))
         found.page.on("dialog", lambda dialog: (found.complaints.append(f"dialog: {dialog.message}"), dialog.dismiss()))

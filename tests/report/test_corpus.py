@@ -9,7 +9,7 @@ import pytest
 from mage.report import run_page
 from mage.report.corpus_content import corpus_content, least_graphs
 from mage.report.corpus_entries import class_names, read_entries
-from tests.report.corpora import aniline, benzene, explained, nitrobenzene, write_molecules
+from tests.helpers.corpora import aniline, benzene, explained, nitrobenzene, write_molecules
 
 pytest.importorskip("rdkit")
 HOSTILE = "</script><img src=x onerror=alert(1)>"

@@ -12,7 +12,7 @@ from mage.report.molecules import AROMATIC, molecule_of
 from mage.report.motif_classes import Catalogue, LabelledGraph
 from mage.report.naming import formula, pattern_name, pattern_text
 from mage.report.scenes import stress_layout
-from tests.report.corpora import aniline, benzene, explained, nitrobenzene
+from tests.helpers.corpora import aniline, benzene, explained, nitrobenzene
 
 chem = pytest.importorskip("rdkit.Chem")
 

@@ -14,7 +14,7 @@ import mage
 from mage.cli.demo import demo_explanation
 from mage.report import explanation_page
 from mage.report.shell import asset, document, json_block
-from tests.report.examples import image, made_up, sentence
+from tests.helpers.explanations import image, made_up, sentence
 
 FRONTEND = Path(__file__).parents[2] / "frontend"
 HOSTILE = "<script>alert(1)</script>"

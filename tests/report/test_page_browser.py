@@ -9,7 +9,7 @@ import pytest
 import mage
 from mage.cli.demo import demo_explanation
 from mage.report import explanation_page, solutions
-from tests.report.examples import image, made_up, sentence
+from tests.helpers.explanations import image, made_up, sentence
 
 HOSTILE = "<script>alert(1)</script>"
 
@@ -240,13 +240,18 @@ def test_everything_can_be_done_from_the_keyboard(opened, explanation, demo_page
 
 
 ACTIONS = """async () => {
-    const answers = [];
+    let changes = 0;
+    const observer = new MutationObserver((records) => { changes += records.length; });
+    observer.observe(document, { attributes: true, characterData: true, childList: true, subtree: true });
+    const counts = [];
     const step = async (act) => {
         await new Promise(requestAnimationFrame);
-        const start = performance.now();
+        changes = 0;
         act();
         await new Promise(requestAnimationFrame);
-        answers.push(performance.now() - start);
+        await new Promise(requestAnimationFrame);
+        changes += observer.takeRecords().length;
+        counts.push(changes);
     };
     const slider = document.getElementById("size");
     for (const value of [3, 0, 5, 1, 4, 2]) {
@@ -255,20 +260,23 @@ ACTIONS = """async () => {
     for (const node of [...document.querySelectorAll(".node")].slice(0, 6)) {
         await step(() => node.dispatchEvent(new PointerEvent("pointerover", { bubbles: true })));
     }
-    return answers;
+    return counts;
 }"""
 
 
-def test_a_large_graph_opens_fast_and_answers_at_once(opened, large_page):
+def test_a_large_graph_costs_little_to_open_and_to_use(opened, large_page):
+    """Work is counted, not timed: what a page changes and how often the browser must lay it out again."""
     assert len(large_page) < 2_000_000
     found = opened(large_page)
     found.page.wait_for_selector("html.ready")
-    opening = found.thread_seconds()
-    assert opening < 2
-    # The best of three: what other programs on the machine do should not count.
-    medians = [np.median(found.page.evaluate(ACTIONS)) for _ in range(3)]
-    assert min(medians) < 100, medians
-    assert (found.thread_seconds() - opening) / 36 < 0.1
+    opening = found.work()
+    changes = found.page.evaluate(ACTIONS)
+    using = found.work()
+    # One layout each for opening and for each of the twelve actions would be ideal; an action touches what it must.
+    assert opening["LayoutCount"] <= 12
+    assert opening["Nodes"] <= 12_000
+    assert using["LayoutCount"] - opening["LayoutCount"] <= 4 * len(changes)
+    assert max(changes) <= 200, changes
     assert found.complaints == []
 
 

@@ -9,7 +9,7 @@ import pytest
 import mage
 from mage.report.static import static_svg, stress_layout
 from mage.testing import random_game
-from tests.report.examples import made_up
+from tests.helpers.explanations import made_up
 
 HOSTILE = "<script>alert(1)</script>"
 

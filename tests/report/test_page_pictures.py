@@ -14,9 +14,8 @@ import mage
 from mage.report import attach_image
 from mage.report.drawing import drawing
 from mage.report.pictures import decode_runs, encode_runs, png_uri
-from tests.explainers.test_pipeline import molecule
-from tests.plots.test_explanation_plots import Net
-from tests.report.examples import made_up
+from tests.helpers.explanations import made_up
+from tests.helpers.graph_models import OneLayerNet, molecule
 
 
 @given(arrays.arrays(np.int64, arrays.array_shapes(min_dims=2, max_dims=2, max_side=9), elements=st.integers(-1, 3)))
@@ -84,7 +83,7 @@ def test_images_that_do_not_fit_are_refused(image, segments, message):
 
 def test_molecules_are_drawn_where_nodes_are_atoms():
     pytest.importorskip("rdkit")
-    explanation = mage.explain(Net(8), molecule("c1ccccc1[N+](=O)[O-]"), 2, 4, tau=0.5)
+    explanation = mage.explain(OneLayerNet(8), molecule("c1ccccc1[N+](=O)[O-]"), 2, 4, tau=0.5)
     found = drawing(explanation)
     assert found["kind"] == "molecule"
     assert found["symbols"] == ["C"] * 6 + ["N", "O", "O"]

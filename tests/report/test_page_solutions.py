@@ -12,7 +12,7 @@ from mage.graph import PlayerGraph
 from mage.models import demo_graph, load_demo_model
 from mage.report import solution_grid
 from mage.report.solutions import IMPOSSIBLE
-from tests.report.examples import made_up
+from tests.helpers.explanations import made_up
 
 
 @pytest.mark.parametrize(("seed", "floor", "connected"), [(0, 0.1, True), (1, 0.0, True), (2, 0.0, False)])

@@ -7,7 +7,7 @@ from scipy.sparse.csgraph import connected_components
 
 from mage.text import parsing
 from mage.text.parsing import sentence_graphs, split_words
-from tests.data import data_path
+from tests.helpers.data import data_path
 
 SENTENCES = [
     ["hide", "new", "secretions", "from", "the", "parental", "units"],

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from types import ModuleType
 from typing import Any
@@ -13,6 +13,7 @@ import torch
 # What holds no networks, or too much of everything.
 _NOTHING_INSIDE = (str, bytes, int, float, complex, type, ModuleType, torch.Tensor, np.ndarray)
 _MOST_LOOKED_AT = 1000
+_COARSEST = 1 / 16  # of the largest output: what half precision may be off by, however often it is rounded
 
 
 @contextmanager
@@ -43,6 +44,21 @@ def evaluating(*callables: Any) -> Iterator[None]:
                 module.training = mode
             if on_cpu and threads != 1:
                 torch.set_num_threads(threads)
+
+
+def resolution_of(outputs: torch.Tensor, networks: Iterable[torch.nn.Module] = ()) -> float:
+    """The rounding unit of outputs: that of the coarsest number type among them and the weights behind them."""
+    if not outputs.is_floating_point():
+        return 0.0
+    weights = (weight.dtype for network in networks for weight in network.parameters() if weight.is_floating_point())
+    return max(float(torch.finfo(dtype).eps) for dtype in {outputs.dtype, *weights})
+
+
+def agree(left: torch.Tensor, right: torch.Tensor, tolerance: float) -> bool:
+    """Whether outputs differ by no more than this part of the largest of them."""
+    finite = right[right.isfinite()].abs()
+    scale = float(finite.max()) if finite.numel() else 0.0
+    return torch.allclose(left, right, rtol=0.0, atol=min(tolerance, _COARSEST) * scale, equal_nan=True)
 
 
 @contextmanager

@@ -9,9 +9,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-TASKS = ("auto", "multiclass", "binary", "regression")
-OUTPUTS = ("logit", "probability", "log-probability", "log-odds")
-RETURN_TYPES = ("raw", "probs", "log_probs")
+from mage._torch.conventions import OUTPUTS, RETURN_TYPES, TASKS
 
 
 @dataclass(frozen=True)

@@ -36,7 +36,7 @@ class EdgeGame(Game):
     def __init__(self, game: ModelGame, undirected: bool = True) -> None:
         self._nodes = game
         self.undirected = undirected
-        self._graph = game._graph
+        self._graph = game.participants.graph
         self.columns = self._graph.edge_index.cpu().numpy()
         self.player_of_column: Integers = np.arange(self.columns.shape[1])
         self.ends: Integers = self.columns.T
@@ -61,7 +61,7 @@ class EdgeGame(Game):
 
     def _value(self, masks: Masks) -> Floats:
         graph, size = self._graph, self._graph.num_nodes
-        portion = 1 if self._nodes._one_by_one else max(1, self._nodes._rows_at_once // size)
+        portion = 1 if self._nodes.runner.one_by_one else max(1, self._nodes.runner.rows_at_once // size)
         kept = torch.from_numpy(masks[:, self.player_of_column]).to(graph.device)
         values = []
         with evaluating(self._nodes.model):
@@ -69,7 +69,7 @@ class EdgeGame(Game):
                 copy, column = torch.nonzero(some, as_tuple=True)
                 everyone = torch.ones(len(some), size, dtype=torch.bool, device=graph.device)
                 union = _with_all_nodes(graph, everyone, graph.node, copy, column)
-                out = self._nodes._forward(union.data, len(some))
+                out = self._nodes.runner.forward(union.data, len(some))
                 # Models that squeeze away a column, or the only graph of a batch, are brought back to a row a graph.
                 values.append(self._nodes.readout(out.reshape(len(some), -1)).double())
         return np.asarray(torch.cat(values).cpu().numpy())

@@ -151,7 +151,7 @@ def explain_image(
         names=game.names,
         task=game.readout.task,
         output=output,
-        masking=game.fill,
+        masking=game.masking,
         level="image",
         num_queries=game.num_queries,
         seconds=time.perf_counter() - start,

@@ -134,7 +134,7 @@ def explain_text(
         names=game.words,
         task=game.readout.task,
         output=output,
-        masking=game.absent,
+        masking=game.masking,
         level="graph",
         num_queries=game.num_queries,
         seconds=time.perf_counter() - start,

@@ -8,13 +8,25 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 from mage.games.game import Game, ValueFunction, ValueFunctionError
+from mage.games.request import GraphRequest, ImageRequest, ModelRequest, TextRequest
 
 if TYPE_CHECKING:
     from mage.games.image_game import ImageGame
     from mage.games.model_game import ModelGame
     from mage.games.text_game import TextGame
 
-__all__ = ["Game", "ImageGame", "ModelGame", "TextGame", "ValueFunction", "ValueFunctionError"]
+__all__ = [
+    "Game",
+    "GraphRequest",
+    "ImageGame",
+    "ImageRequest",
+    "ModelGame",
+    "ModelRequest",
+    "TextGame",
+    "TextRequest",
+    "ValueFunction",
+    "ValueFunctionError",
+]
 
 # Where each game lies that needs PyTorch, which `import mage` does without.
 _ON_FIRST_USE = {"ImageGame": "image_game", "ModelGame": "model_game", "TextGame": "text_game"}

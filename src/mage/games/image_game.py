@@ -14,10 +14,11 @@ from mage._core.typing import Floats, Masks
 from mage._torch.evaluation import evaluating
 from mage._torch.outputs import Readout
 from mage.games.game import Game
+from mage.games.request import ImageRequest, changed
 from mage.graph import PlayerGraph
 from mage.image.regions import adjacent_regions, background, checked_segments, described, grid_segments
 
-_MEBIBYTE = 1 << 20
+_BATCH_SIZE = 64  # images
 _COPIES = 4
 """Activations that live at a time, in units of the largest: what goes in and out of a layer, and a short cut's."""
 
@@ -32,61 +33,45 @@ class ImageGame(Game):
         model: Any callable that maps images [b, c, h, w] to rows [b, classes], or to an object with such ``logits``. It
             is left as it was.
         image: One image [c, h, w], prepared the way the model wants it: resized, normalised, floats.
-        patches: Rows and columns of the grid.
-        segments: Instead of a grid: for each pixel the number of its region [h, w]. Pixels below 0 are always shown.
-        fill: What hides a region: ``"mean"`` (the image's mean colour), ``"blur"``, a colour in the image's own units
-            (one number or c of them), or an image [c, h, w].
-        target: Class to explain; the predicted one by default.
-        output: ``"logit"``, ``"probability"`` or ``"log-probability"`` of the target.
-        task: ``"multiclass"``, ``"binary"`` or ``"regression"``; by the number of columns by default.
-        return_type: What the model returns: ``"raw"``, ``"probs"`` or ``"log_probs"``.
+        request: How the model is asked; see :class:`mage.games.ImageRequest`.
         names: Names of the players; by default "row 1, column 1" or "segment 0".
-        baseline: Value of the image with all regions hidden, where it is known.
-        batch_size: Most images in one call of the model.
-        memory_cap: Bytes that a batch may take inside the model, roughly.
+        fields: Fields of the request by name, such as ``patches=(4, 4)``.
 
     Attributes:
         segments: The label map with labels 0, 1, … and −1 [h, w].
         prediction: The model's row for the whole image.
-        fill: What hides a region, in a word.
+        masking: What hides a region, in a word.
     """
 
     def __init__(
         self,
         model: Any,
         image: Any,
+        request: ImageRequest | None = None,
         *,
-        patches: Any = (7, 7),
-        segments: Any = None,
-        fill: Any = "mean",
-        target: int | None = None,
-        output: str = "logit",
-        task: str = "auto",
-        return_type: str = "raw",
         names: Sequence[str] | None = None,
-        baseline: float | None = None,
-        batch_size: int = 64,
-        memory_cap: int = 512 * _MEBIBYTE,
+        **fields: Any,
     ) -> None:
+        self.request = request = changed(request or ImageRequest(), fields)
         if not callable(model):
             raise TypeError(f"model must be callable with images [b, c, h, w], got {type(model).__name__}")
         self.model = model
         self.image = _checked_image(image, model)
         channels, height, width = self.image.shape
-        if segments is None:
-            self.segments, own_names = grid_segments(height, width, patches)
+        if request.segments is None:
+            self.segments, own_names = grid_segments(height, width, request.patches)
         else:
-            self.segments, own_names = checked_segments(segments, height, width)
-        self.fill = described(fill)
-        self._hidden = background(self.image, fill)
+            self.segments, own_names = checked_segments(request.segments, height, width)
+        self.masking = described(request.fill)
+        self._hidden = background(self.image, request.fill)
         self._labels = torch.from_numpy(self.segments.ravel()).to(self.image.device)
         self._images_run = 0
         count = len(own_names)
         with _largest_activation(model) as largest:
             rows = self._first_run(count)
-        self.readout = Readout.of(rows[:1], task, target, output, return_type)
+        self.readout = Readout.of(rows[:1], request.task, request.target, request.output, request.return_type)
         self.prediction: Floats = rows[0].double().cpu().numpy()
-        if return_type == "raw" and self.readout.task == "multiclass":
+        if request.return_type == "raw" and self.readout.task == "multiclass":
             _refuse_probabilities(rows)
         per_image = 4 * channels * height * width
         super().__init__(
@@ -94,11 +79,11 @@ class ImageGame(Game):
             count,
             PlayerGraph(count, adjacent_regions(self.segments)),
             own_names if names is None else names,
-            baseline=float(self.readout(rows)[1]) if baseline is None else baseline,
-            batch_size=batch_size,
+            baseline=float(self.readout(rows)[1]) if request.baseline is None else request.baseline,
+            batch_size=request.batch_size or _BATCH_SIZE,
             # Without a look inside, a rough guess: convolutions make tens of channels of three at half the side.
             bytes_per_coalition=3 * per_image + _COPIES * (largest[0] or 8 * per_image),
-            memory_cap=memory_cap,
+            memory_cap=request.memory_cap,
         )
 
     @property

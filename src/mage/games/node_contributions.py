@@ -12,13 +12,17 @@ from torch import Tensor
 from mage._core.typing import Bits, Floats, Integers, Masks
 from mage._torch.computation_tree import Unfolding, incoming_edges, unfold
 from mage._torch.graph_input import GraphInput
+from mage._torch.masked_model import MaskedModel
+from mage._torch.masking import union_of_copies
+from mage._torch.outputs import Readout
 from mage.games.game import Game
+from mage.games.participants import Participants
 from mage.graph import packing
 
 if TYPE_CHECKING:
     from torch_geometric.data import Data
 
-_TOLERANCE = 1e-4
+_ROUNDINGS = 800  # how often an output may be rounded
 
 
 def one_graph_per_node(data: Data) -> int:
@@ -117,8 +121,8 @@ class NodeShares:
             return None  # the model does not take such batches
         shares, total = present - absent, float(game.worth(everyone)[0])
         for scale in (1.0 / len(shares), 1.0):
-            size = max(abs(total), scale * float(np.abs(shares).max()), 1e-12)
-            if abs(scale * float(shares.sum()) - total) <= _TOLERANCE * size:
+            size = scale * float(np.abs(present).sum() + np.abs(absent).sum())
+            if abs(scale * float(shares.sum()) - total) <= _ROUNDINGS * game.resolution * max(abs(total), size):
                 return cls(outputs, unfolded, wiring, absent, scale)
         return None
 
@@ -135,3 +139,51 @@ class NodeShares:
     def of_unfolding(self, unfolding: Unfolding, count: int) -> Floats:
         """Shares of the first ``count`` nodes, the roots [count]."""
         return np.asarray(self._scale * (self._unfolded(unfolding, count) - self._alone[unfolding.nodes[:count]]))
+
+
+def contributions_of(
+    game: Game, runner: MaskedModel, participants: Participants, readout: Readout
+) -> NodeShares | None:
+    """What each node adds to the worths of a model's game, or None where they do not make up the worth of all.
+
+    Args:
+        game: The game, whose nodes all play for themselves.
+        runner: The model, under the masking ``"split"``.
+        participants: The nodes in play.
+        readout: Which number of the output is explained.
+    """
+    graph, node_of_player = participants.graph, participants.node_of_player
+
+    def outputs(masks: Masks) -> Floats:
+        """The number that is explained, for every node as if it were alone in the pool [q, n]."""
+        nodes = torch.from_numpy(masks).to(graph.device)[:, participants.column]
+        parts = []
+        with runner.evaluating():
+            for portion in torch.split(nodes, runner.portions(nodes)):
+                data, _ = runner.masking(graph, portion)
+                runner.num_runs += len(portion)
+                out = runner.forward(data, one_graph_per_node(data))
+                parts.append(readout(out.reshape(portion.numel(), -1)).double().cpu().reshape(len(portion), -1))
+        return np.asarray(torch.cat(parts).numpy()[:, node_of_player])
+
+    def roots(unfolding: Unfolding, count: int) -> Floats:
+        """The number that is explained, for the first ``count`` nodes as if each were alone in the pool [count]."""
+        rows = torch.arange(len(unfolding.nodes), device=graph.device)
+        nodes = torch.from_numpy(node_of_player[unfolding.nodes]).to(graph.device)
+        edges = torch.from_numpy(unfolding.edges).to(graph.device)
+        features = {key: value[nodes] for key, value in graph.node.items()}
+        data = union_of_copies(graph, len(rows), features, edges, rows)
+        data.edge_index = torch.from_numpy(unfolding.ends).to(graph.device)
+        runner.num_runs += unfolding.queries(graph.num_nodes)
+        with runner.evaluating():
+            out = runner.forward(data, len(rows))
+            return np.asarray(readout(out.reshape(len(rows), -1)[:count]).double().cpu().numpy())
+
+    # What the model never looks at makes no difference to it.
+    looked_at = graph.looked_at(runner.forward.uses)
+    wiring = Wiring(
+        kinds_of_nodes(looked_at)[node_of_player],
+        participants.column.cpu().numpy()[graph.edge_index.cpu().numpy()],
+        edges_are_alike(looked_at),
+    )
+    return NodeShares.of(game, outputs, roots, wiring)

@@ -4,21 +4,21 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Sequence
+from dataclasses import fields as fields_of
 from typing import Any, TypeAlias
 
 import numpy as np
 import torch
 from torch import Tensor
 
-from mage._core.checks import checked_whole
 from mage._core.typing import Floats, Masks
 from mage._torch.evaluation import evaluating
 from mage._torch.outputs import Readout
 from mage.games.game import Game
 from mage.games.model_game import ModelGame
-from mage.text.sentence import Absent, Sentence, renderer
+from mage.games.request import GraphRequest, ModelRequest, TextRequest, changed
+from mage.text.sentence import Sentence, renderer
 
-KINDS = ("auto", "graph", "sentences")
 Classifier: TypeAlias = Callable[[list[str]], Any]
 """From sentences to a row of scores for each [b, classes], or a number for each [b]."""
 
@@ -26,6 +26,7 @@ Classifier: TypeAlias = Callable[[list[str]], Any]
 _EDGES = frozenset({"edge_index", "edge_idx", "edges", "adj_t"})
 _WHOLE = frozenset({"data", "graph", "batch_data"})
 _COALITIONS_AT_ONCE = 4096
+_TEXTS_AT_ONCE = 256
 
 
 class TextGame(Game):
@@ -38,63 +39,33 @@ class TextGame(Game):
 
     Args:
         model: A graph network, or a function ``classify(list[str])`` that returns an array or tensor [b, classes], or
-            [b] for one number a sentence.
+            [b] for one number per sentence.
         sentence: A text, or its words.
-        kind: ``"graph"`` or ``"sentences"``; by default a graph network is known by what its ``forward`` takes.
-        absent: What becomes of absent words. For a graph network a masking of :class:`ModelGame`, by default
-            ``"zero"``. For a classifier ``"remove"`` (the default), a word to put in their place such as ``"[MASK]"``,
-            or a function from the words and who is present (booleans) to a text.
-        encoder: What describes words to a graph network: ``"minilm"`` by default, as in the datasets; a Hugging Face
-            name or folder; or a function from sentences, as words, to one array [words, d] each.
-        edges: Who is joined to whom instead of the tree by spaCy, which knows English only; needs a list of words.
-        target: Class to explain; the predicted one by default.
-        output: ``"logit"``, ``"probability"`` or ``"log-probability"`` of the target.
-        task: ``"multiclass"``, ``"binary"`` or ``"regression"``; by the number of columns by default.
-        return_type: What the model returns: ``"raw"``, ``"probs"`` or ``"log_probs"``.
-        baseline: Value of the sentence without words, where it is known; a classifier is otherwise asked for ``""``.
-        batch_size: Most sentences in one call; 4,096 by default for a graph network, 256 for a classifier.
+        request: How the model is asked; see :class:`mage.games.TextRequest`.
+        fields: Fields of the request by name, such as ``absent="[MASK]"``.
     """
 
     def __init__(
-        self,
-        model: Any,
-        sentence: str | Sequence[str],
-        *,
-        kind: str = "auto",
-        absent: Absent | Callable[..., Any] | None = None,
-        encoder: str | Callable[..., Any] | None = None,
-        edges: Any = None,
-        target: int | None = None,
-        output: str = "logit",
-        task: str = "auto",
-        return_type: str = "raw",
-        baseline: float | None = None,
-        batch_size: int | None = None,
+        self, model: Any, sentence: str | Sequence[str], request: TextRequest | None = None, **fields: Any
     ) -> None:
+        self.request = request = changed(request or TextRequest(), fields)
         if not callable(model):
             raise TypeError(f"model must be a graph network or a function of sentences, got {type(model).__name__}")
-        if kind not in KINDS:
-            raise ValueError(f"kind must be one of {', '.join(KINDS)}; got {kind!r}")
-        self.kind = ("graph" if takes_graphs(model) else "sentences") if kind == "auto" else kind
-        if encoder is not None and self.kind == "sentences":
+        self.kind = ("graph" if takes_graphs(model) else "sentences") if request.kind == "auto" else request.kind
+        if request.encoder is not None and self.kind == "sentences":
             raise ValueError("encoder: a classifier of sentences reads texts; for a graph network say kind='graph'")
-        size = None if batch_size is None else checked_whole("batch_size", batch_size)
-        self.sentence = Sentence.of(sentence, edges)
-        given = ("zero" if self.kind == "graph" else "remove") if absent is None else absent
-        self.absent = given if isinstance(given, str) else getattr(given, "__name__", "custom")
-        explained = {"target": target, "output": output, "task": task, "return_type": return_type}
+        self.sentence = Sentence.of(sentence, request.edges)
+        absent = request.absent
+        if absent is None:
+            absent = "zero" if self.kind == "graph" else "remove"
+        self.masking = absent if isinstance(absent, str) else getattr(absent, "__name__", "custom")
         self._referee: ModelGame | _Texts
         if self.kind == "graph":
-            self._referee = ModelGame(
-                model,
-                self.sentence.data("minilm" if encoder is None else encoder),
-                masking=given,
-                baseline=baseline,
-                batch_size=size or 4096,
-                **explained,  # type: ignore[arg-type]
-            )
+            data = self.sentence.data("minilm" if request.encoder is None else request.encoder)
+            shared = {field.name: getattr(request, field.name) for field in fields_of(ModelRequest)}
+            self._referee = ModelGame(model, data, GraphRequest(masking=absent, **shared))
         else:
-            self._referee = _Texts(model, self.sentence, given, size or 256, **explained)
+            self._referee = _Texts(model, self.sentence, absent, request)
         self.readout = self._referee.readout
         self.prediction: Floats = self._referee.prediction
         self.num_hops = getattr(self._referee, "num_hops", 0)
@@ -103,7 +74,7 @@ class TextGame(Game):
             len(self.words),
             self.sentence.graph,
             self.words,
-            baseline=baseline,
+            baseline=request.baseline,
             batch_size=self._referee.batch_size,
         )
 
@@ -126,19 +97,17 @@ class TextGame(Game):
 class _Texts:
     """The worth of coalitions of words to a classifier: each distinct text is classified once."""
 
-    def __init__(
-        self, classify: Classifier, sentence: Sentence, absent: Any, batch_size: int, **explained: Any
-    ) -> None:
+    def __init__(self, classify: Classifier, sentence: Sentence, absent: Any, request: TextRequest) -> None:
         self._classify = classify
         self._render = renderer(sentence, absent)
-        self._texts_at_once = batch_size
+        self._texts_at_once = request.batch_size or _TEXTS_AT_ONCE
         self.batch_size = _COALITIONS_AT_ONCE
         self._known: dict[str, float] = {}
         self.num_queries = 0
         everyone = self._render(np.ones(len(sentence.words), dtype=np.bool_))
         full = self._outputs([everyone])
         self.prediction: Floats = full[0].double().cpu().numpy()
-        self.readout = Readout.of(full, **explained)
+        self.readout = Readout.of(full, request.task, request.target, request.output, request.return_type)
         self._known[everyone] = float(self.readout(full)[0])
 
     def value_fn(self, masks: Masks) -> Floats:

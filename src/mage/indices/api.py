@@ -7,6 +7,7 @@ import logging
 import math
 import time
 from collections.abc import Callable
+from dataclasses import fields
 from typing import Any
 
 import numpy as np
@@ -20,15 +21,15 @@ from mage.indices.estimators.exact import checked_count, exact_values, readable
 from mage.indices.estimators.exact_local.coalitions import DEFAULT_LOCAL_BUDGET, NotLocalError, local_values
 from mage.indices.estimators.exact_local.nodes import QUERIES_OF_A_CHECK, listen, rooted_values
 from mage.indices.estimators.permutation import DEFAULT_PERMUTATIONS, checked_orderings, permutation_values
-from mage.indices.estimators.surrogate import DEFAULT_SURROGATE_BUDGET, REGRESSORS, least_budget, surrogate_values
-from mage.indices.families import checked_order, family_named
+from mage.indices.estimators.surrogate import DEFAULT_SURROGATE_BUDGET, least_budget, surrogate_values
+from mage.indices.families import family_named
+from mage.indices.request import IndexRequest
 from mage.indices.result import Interactions
 from mage.indices.stopping import Condition, Monitor
 from mage.indices.subsets import MOST_SUBSETS
 
 _log = logging.getLogger("mage")
 
-METHODS = ("auto", "exact", "exact-local", "permutation", "surrogate")
 DEFAULT_EXACT_BUDGET = 10_000_000
 DEFAULT_AUTO_BUDGET = 100_000
 _COSTLY_SECONDS = 1e-3  # of one query
@@ -45,6 +46,7 @@ def interactions(
     permutations: int | None = None,
     seed: int = 0,
     *,
+    request: IndexRequest | None = None,
     antithetic: bool = True,
     orderings: Any = None,
     radius: int | None = None,
@@ -72,6 +74,7 @@ def interactions(
             100,000, or 5,000 where a query is measured to take more than a millisecond.
         permutations: Orderings to sample; 200 by default, or as many as ``budget`` allows where only that is given.
         seed: Seed of the orderings.
+        request: All of the other arguments but ``callback`` and ``progress`` at once, instead of them.
         antithetic: Draw orderings in pairs, one the reverse of the other: a smaller error for the same number.
         orderings: Use exactly these orderings [t, n] instead of random ones (with ``"permutation"``).
         radius: L of ``"exact-local"``: how many hops away players hear each other; read from a model by default.
@@ -90,18 +93,63 @@ def interactions(
         TooManyCoalitionsError: ``method="exact"`` over budget; the message has the count and the alternatives.
         ValueFunctionError: The value function failed; the message names the coalition.
     """
+    given = {
+        "index": index,
+        "order": order,
+        "method": method,
+        "budget": budget,
+        "permutations": permutations,
+        "seed": seed,
+        "antithetic": antithetic,
+        "orderings": orderings,
+        "radius": radius,
+        "regressor": regressor,
+        "tolerance": tolerance,
+        "until": until,
+    }
+    if request is None:
+        request = IndexRequest(**given)
+    else:
+        _check_alone(request, given)
+    return compute_interactions(game, request, callback=callback, progress=progress)
+
+
+def _check_alone(request: IndexRequest, given: dict[str, Any]) -> None:
+    """Refuse single arguments beside a whole request."""
+    if not isinstance(request, IndexRequest):
+        raise TypeError(f"request must be a mage.indices.IndexRequest, got {type(request).__name__}")
+    defaults = {field.name: field.default for field in fields(IndexRequest)}
+    beside = [name for name, value in given.items() if value is not defaults[name] and value != defaults[name]]
+    if beside:
+        raise ValueError(f"{beside[0]}: give it in the request, or leave the request out")
+
+
+def compute_interactions(
+    game: Game,
+    request: IndexRequest,
+    *,
+    callback: Callable[[Interactions], Any] | None = None,
+    progress: bool | None = None,
+) -> Interactions:
+    """Compute what a request asks for; see :func:`interactions`.
+
+    Args:
+        game: Players, graph and value function.
+        request: Index, order, method and cost.
+        callback: Called with the interactions so far, from time to time; a true answer stops and keeps them.
+        progress: Show a progress bar; by default on a terminal only.
+    """
     if not isinstance(game, Game):
         raise TypeError(f"game must be a mage.Game, got {type(game).__name__}")
-    family = family_named(index)
-    k = checked_order(family, order)
-    budget = None if budget is None else checked_whole("budget", budget)
-    permutations = None if permutations is None else checked_whole("permutations", permutations)
-    checked_whole("seed", seed, least=0)
-    _check_method(method, regressor, radius, permutations is not None or orderings is not None)
-    if orderings is not None:
-        if permutations is not None:
-            raise ValueError("permutations: orderings already say how many; give one of the two")
-        orderings, method = checked_orderings(orderings, game.num_players), "permutation"
+    if callback is not None and not callable(callback):
+        raise ValueError(f"callback must be a function of the interactions, got {callback!r}")
+    family, k = family_named(request.index), request.checked_order
+    method, budget, permutations, seed = request.method, request.budget, request.permutations, request.seed
+    antithetic, radius, regressor = request.antithetic, request.radius, request.regressor
+    tolerance, until = request.tolerance, request.until
+    orderings = None
+    if request.orderings is not None:
+        orderings, method = checked_orderings(request.orderings, game.num_players), "permutation"
     _check_size(game.num_players, k)
     graph = game.graph if family.sees_graph else PlayerGraph.complete(game.num_players)
     first_query = game.num_queries
@@ -159,18 +207,6 @@ def interactions(
 def _certain(values: list[Floats]) -> Estimate:
     joined = np.concatenate(values)
     return Estimate(joined, np.zeros_like(joined))
-
-
-def _check_method(method: str, regressor: str, radius: int | None, orders: bool) -> None:
-    """Refuse arguments that do not belong to the method, before any work."""
-    if method not in METHODS:
-        raise ValueError(f"method must be one of {', '.join(METHODS)}; got {method!r}")
-    if orders and method not in {"auto", "permutation"}:
-        raise ValueError(f"permutations and orderings go with method='permutation', not with method={method!r}")
-    if radius is not None and method != "exact-local":
-        raise ValueError(f"radius goes with method='exact-local', not with method={method!r}")
-    if regressor not in REGRESSORS:
-        raise ValueError(f"regressor must be one of {', '.join(REGRESSORS)}; got {regressor!r}")
 
 
 def _local_values(

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from mage import Game, PlayerGraph, TooManyCoalitionsError, interactions
 from mage.testing import by_definition, random_game, unanimity_game
-from tests.strategies import games
+from tests.helpers.strategies import games
 
 
 @settings(max_examples=40)

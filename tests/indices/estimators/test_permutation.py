@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from mage import Game, interactions
 from mage.graph import PlayerGraph
 from mage.testing import algorithm_1, random_game, unanimity_game
-from tests.strategies import games
+from tests.helpers.strategies import games
 
 
 @settings(max_examples=40)

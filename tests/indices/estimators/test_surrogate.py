@@ -13,24 +13,7 @@ from mage.indices.estimators.surrogate.design import draw, essential, inclusion
 from mage.indices.estimators.surrogate.population import population
 from mage.indices.estimators.surrogate.regressors import make
 from mage.testing import random_game, random_graph
-
-
-def smooth_game(graph, seed, noise=0.0):
-    """A game that a regressor can learn most of: pairs, a squashed sum, and a little that nobody can learn."""
-    generator = np.random.default_rng(seed)
-    n = graph.num_players
-    pairs = np.triu(generator.normal(size=(n, n)) * graph.adjacency, 1)
-    single, unlearnable = generator.normal(size=n), generator.normal(size=1009)
-
-    def worth(masks):
-        x = masks.astype(float)
-        codes = (masks @ (2 ** (np.arange(n) % 40)).astype(np.int64)) % 1009
-        return (
-            np.tanh(x @ single / 2) + ((x @ pairs) * x).sum(axis=1) / 4 + noise * unlearnable[codes] * masks.any(axis=1)
-        )
-
-    return mage.Game(worth, n, graph)
-
+from tests.helpers.games import smooth_game
 
 # -- the population ------------------------------------------------------------------------------------------------
 
@@ -145,7 +128,7 @@ def test_a_large_enough_budget_gives_the_exact_index(index):
     assert (found.std_error == 0).all()
 
 
-@pytest.mark.parametrize(("order", "number"), [(1, 60), (2, 200), (3, 60)])
+@pytest.mark.parametrize(("order", "number"), [(1, 60), pytest.param(2, 200, marks=pytest.mark.long), (3, 60)])
 def test_intervals_cover_and_there_is_no_bias(order, number):
     """Seeded runs on a game that is learnt in part; the mean error must vanish and the errors be as claimed."""
     graph = mage.PlayerGraph(10, list(nx.barabasi_albert_graph(10, 2, seed=5).edges))
@@ -213,6 +196,7 @@ def test_unlisted_populations_work_end_to_end(monkeypatch):
     assert 0.75 < np.sqrt(np.mean(np.square(z))) < 1.25
 
 
+@pytest.mark.long
 def test_the_same_seed_gives_the_same_bytes_in_another_process():
     program = """
 import numpy as np, networkx as nx, mage
@@ -235,7 +219,7 @@ def test_too_small_budgets_and_wrong_names_are_refused():
         mage.interactions(game, method="surrogate", budget=50)
     with pytest.raises(ValueError, match="regressor must be one of auto, ridge, trees, mix"):
         mage.interactions(game, method="surrogate", regressor="forest")
-    with pytest.raises(ValueError, match="permutations and orderings go with method='permutation'"):
+    with pytest.raises(ValueError, match="permutations goes with method='permutation'"):
         mage.interactions(game, method="surrogate", permutations=10)
 
 
@@ -273,6 +257,10 @@ def test_auto_says_what_it_takes_and_why(caplog):
     assert "a query takes" in caplog.text
 
 
+def learning(method):
+    return {"regressor": "ridge"} if method == "surrogate" else {}
+
+
 # -- stopping ------------------------------------------------------------------------------------------------------
 
 
@@ -280,7 +268,7 @@ def test_auto_says_what_it_takes_and_why(caplog):
 def test_tolerance_stops_as_soon_as_it_is_met(method):
     graph = mage.PlayerGraph(14, list(nx.barabasi_albert_graph(14, 2, seed=4).edges))
     seen = []
-    options = {"method": method, "budget": 5000, "regressor": "ridge"}
+    options = {"method": method, "budget": 5000, **learning(method)}
     free = mage.interactions(
         smooth_game(graph, 1), callback=lambda found: seen.append(found.std_error.max()), **options
     )
@@ -302,7 +290,7 @@ def test_motifs_stable_stops_with_the_right_motif(method, limit):
     carrier = np.zeros(13, bool)
     carrier[[0, 2, 3]] = True
     game = mage.Game(lambda m: (m | ~carrier).all(axis=1) + 0.01 * m.sum(axis=1), 13, graph)
-    found = mage.interactions(game, method=method, until="motifs stable", regressor="ridge", **limit)
+    found = mage.interactions(game, method=method, until="motifs stable", **learning(method), **limit)
     assert found.stopped == "until"
     assert found.num_queries < 1800 or found.num_permutations < 9000
     best = mage.find_motifs(found)
@@ -312,7 +300,7 @@ def test_motifs_stable_stops_with_the_right_motif(method, limit):
 @pytest.mark.parametrize("method", ["surrogate", "permutation"])
 def test_cancelling_and_interrupting_keep_what_there_is(method):
     graph = mage.PlayerGraph(14, list(nx.barabasi_albert_graph(14, 2, seed=4).edges))
-    options = {"method": method, "budget": 4000, "regressor": "ridge"}
+    options = {"method": method, "budget": 4000, **learning(method)}
     found = mage.interactions(smooth_game(graph, 1), callback=lambda _: True, **options)
     assert (found.stopped, found.partial) == ("cancelled", True)
     assert "cancelled" in repr(found)

@@ -2,7 +2,8 @@ import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
-from mage.games.outputs import Readout
+
+from mage._torch.outputs import Readout
 
 ROWS = st.lists(st.lists(st.floats(-20, 20), min_size=3, max_size=3), min_size=1, max_size=4)
 

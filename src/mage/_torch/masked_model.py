@@ -1,0 +1,189 @@
+"""A model on masked copies of a graph, many copies in one call."""
+
+from __future__ import annotations
+
+import contextlib
+import math
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+import torch
+from torch import Tensor
+from torch_geometric.data import Data
+
+from mage._torch.evaluation import agree, evaluating, networks_behind, resolution_of
+from mage._torch.forward import Forward
+from mage._torch.graph_input import GraphInput
+from mage._torch.masking import MASKINGS, masking_named
+
+_BATCH_ROUNDINGS = 8000  # how often an output may be rounded where a batch of another size takes other kernels
+
+
+class MaskedModel:
+    """Runs a model on coalitions of nodes and returns a row of outputs for each.
+
+    Args:
+        model: A PyG model or any callable.
+        graph: The input graph, for the names of its tensors.
+        masking: What the absence of a node means: a name, or the user's own function.
+        level: ``"graph"``, ``"node"`` or ``"edge"``: what the outputs are of.
+        call: ``call(model, data)`` for models that are called in a way of their own.
+
+    Attributes:
+        num_runs: Graphs the model has been run on.
+        one_by_one: Whether each graph needs a call of its own.
+        removes: Whether absent nodes are gone; an empty coalition then leaves no graph.
+        rows_at_once: Rows of node features in one call at most, so that activations stay in the processor's cache.
+    """
+
+    def __init__(
+        self,
+        model: Any,
+        graph: GraphInput,
+        masking: str | Callable[..., Any],
+        level: str,
+        call: Callable[[Any, Data], Tensor] | None = None,
+    ) -> None:
+        self.model = model
+        self.level = level
+        self.masking = masking_named(masking)
+        self.removes = self.masking is MASKINGS["remove"]
+        if isinstance(masking, str) and masking in ("zero", "mean"):
+            # Whether there are features to replace shows on one node.
+            one = torch.zeros(1, dtype=torch.long, device=graph.device)
+            self.masking(graph.restricted_to(one), torch.zeros(1, 1, dtype=torch.bool, device=graph.device))
+        names = {*graph.node, *graph.edge, *graph.graph} | ({"edge_label_index"} if level == "edge" else set())
+        self.forward = Forward(model, names, call)
+        # Found once: a function may have much about it to look through.
+        self.networks = [*networks_behind(model), *networks_behind(call)]
+        self.one_by_one = not self.forward.takes_batch and level == "graph"
+        self.rows_at_once = max(4096, min(16384, 16384 * 32 // widest_layer(model)))
+        self.num_runs = 0
+
+    def evaluating(self) -> contextlib.AbstractContextManager[None]:
+        """Evaluation mode for all networks behind the model."""
+        return evaluating(*self.networks)
+
+    def outputs(self, graph: GraphInput, masks: Tensor, targets: Tensor) -> Tensor:
+        """Rows [q, C], one for each coalition of nodes; call it inside :meth:`evaluating`.
+
+        Args:
+            graph: The graph that is masked.
+            masks: Nodes that are present [q, n].
+            targets: Rows of the target node, or of both ends of the link; empty for the whole graph.
+        """
+        count = len(masks)
+        data, place = self.masking(graph, masks)
+        if self.level == "edge":
+            data.edge_label_index = place[:, targets].T.contiguous()
+        self.num_runs += count
+        out = self.forward(data, count)
+        if count == 1 and self.level != "node" and out.dim() < 2:
+            out = out.reshape(1, -1)  # models that squeeze away the only graph of a batch
+        out = out.unsqueeze(-1) if out.dim() == 1 else out
+        if out.dim() != 2:
+            raise ValueError(
+                f"model must return one row of numbers for each graph or node, got shape {list(out.shape)}"
+            )
+        if self.level == "node":
+            if out.size(0) != data.num_nodes:
+                raise ValueError(
+                    f"model returned {out.size(0)} rows for {data.num_nodes} nodes; node= needs one row per node"
+                )
+            return out[place[:, targets[0]]]
+        if out.size(0) != count:
+            per_node = out.size(0) == data.num_nodes
+            hint = "one row per node; pass node= to explain a node" if per_node else f"{out.size(0)} rows"
+            raise ValueError(f"model must return one row for each of {count} graphs, got {hint}")
+        return out
+
+    def raw(self, graph: GraphInput, masks: Tensor, targets: Tensor) -> Tensor:
+        """:meth:`outputs` in evaluation mode."""
+        with self.evaluating():
+            return self.outputs(graph, masks, targets)
+
+    def portions(self, masks: Tensor) -> list[int]:
+        """How many coalitions go into each call, so that a call's activations stay in the processor's cache."""
+        if self.one_by_one:
+            return [1] * len(masks)
+        sizes = masks.sum(dim=1) if self.removes else torch.full((len(masks),), masks.size(1))
+        portion = torch.cumsum(sizes.cpu(), dim=0) // self.rows_at_once
+        return torch.bincount(torch.unique_consecutive(portion, return_inverse=True)[1]).tolist()
+
+    def check_batches(self, graph: GraphInput, free: Tensor, targets: Tensor) -> None:
+        """Go one by one where graphs of a batch influence each other, or where the model takes no batch.
+
+        Args:
+            graph: The graph that will be masked.
+            free: Nodes that may be absent [n].
+            targets: Rows of the targets.
+        """
+        if self.one_by_one:
+            return
+        masks = torch.ones(2, graph.num_nodes, dtype=torch.bool, device=graph.device)
+        masks[1, graph.half_of(free)] = False
+        alone = torch.cat([self.raw(graph, mask[None], targets) for mask in masks])
+        try:
+            same = self._alike(self.raw(graph, masks, targets), alone)
+        except (ValueError, RuntimeError, IndexError):
+            same = False
+        if same:
+            return
+        self.one_by_one = True
+        with self.evaluating():
+            torch.manual_seed(torch.initial_seed() + 1)
+            again = self.outputs(graph, masks[1:], targets)
+        warnings.warn(
+            "the model's output for a graph depends on the rest of the batch (a normalisation without batch=?), so "
+            "coalitions are evaluated one by one, which is slow"
+            if self._alike(again, alone[1:])
+            else "the model answers the same question differently each time; call .eval() on its networks",
+            stacklevel=5,
+        )
+
+    def resolution(self, outputs: Tensor) -> float:
+        """The rounding unit of outputs: that of the coarsest numbers among them and the weights."""
+        return resolution_of(outputs, self.networks)
+
+    def _alike(self, outputs: Tensor, expected: Tensor) -> bool:
+        return agree(outputs, expected, _BATCH_ROUNDINGS * self.resolution(expected))
+
+    def absent_output(self, graph: GraphInput, targets: Tensor) -> Tensor:
+        """The row [1, C] where there is nothing to look at: the empty graph, or a graph without its target."""
+        masks = torch.zeros(1, graph.num_nodes, dtype=torch.bool, device=graph.device)
+        if not self.removes:
+            return self.outputs(graph, masks, targets)
+        if not len(targets) and not self.one_by_one:
+            # The empty graph goes first, so that pooling still sees two graphs and gives it a row of its own.
+            return self.outputs(graph, torch.cat([masks, ~masks]), targets)[:1]
+        if not len(targets):
+            with contextlib.suppress(ValueError, RuntimeError, IndexError):
+                empty = self.outputs(graph, masks, targets)
+                if math.isfinite(float(empty.sum())):
+                    return empty
+        # Without its target a node-level model has no output; the target alone, with blank features, comes nearest.
+        masks[:, targets if len(targets) else 0] = True
+        everyone = torch.arange(graph.num_nodes, device=graph.device)
+        return self.outputs(graph.blanked(everyone, edges=False), masks, targets)
+
+
+def bytes_per_copy(model: Any, graph: GraphInput) -> int:
+    """Roughly what one masked copy takes inside the model: a few float rows of its widest layer per node and edge."""
+    return 16 * widest_layer(model) * (graph.num_nodes + graph.edge_index.size(1)) + 1024
+
+
+def widest_layer(model: Any) -> int:
+    """Width of the widest layer; a guess where there is none to see."""
+    matrices = [p for p in model.parameters() if p.dim() == 2] if isinstance(model, torch.nn.Module) else []
+    return min(max((max(matrix.shape) for matrix in matrices), default=64), 4096)
+
+
+def check_device(model: Any, data: Any) -> None:
+    """Refuse a model and a graph on different devices."""
+    tensors: list[Tensor] = list(model.parameters()) if isinstance(model, torch.nn.Module) else []
+    tensors += [value for _, value in data if isinstance(value, Tensor)] if isinstance(data, Data) else []
+    places = {tensor.device for tensor in tensors}
+    if len(places) > 1:
+        where = ", ".join(sorted(map(str, places)))
+        raise ValueError(f"data and model are on different devices ({where}); move one with .to(device)")

@@ -1,0 +1,138 @@
+"""The part of a graph that an output can depend on, and the model's output on the unmasked graph."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import NamedTuple
+
+import torch
+from torch import Tensor
+
+from mage._torch.boundary_nodes import with_stand_ins
+from mage._torch.evaluation import agree
+from mage._torch.graph_input import GraphInput, positions_among
+from mage._torch.masked_model import MaskedModel, bytes_per_copy
+from mage._torch.receptive_field import LooksFurtherError, computation_nodes, counting_hops, nodes_within
+from mage.games.participants import Participants
+
+_SMALL_BOUNDARY = 32  # nodes that are not worth thinning
+_PROBES = 4  # coalitions on which a thinned boundary is tried
+_ROUNDINGS = 1000  # how often an output may be rounded where the same nodes come in another order
+_WIDER = 2  # hops around the computation graph on which a large graph's prediction is computed
+
+
+class ComputationGraph(NamedTuple):
+    """What the unmasked run showed.
+
+    Attributes:
+        participants: The nodes that the output can depend on, each a player; at node level also boundary nodes, which
+            are always present and only keep the degrees of players right.
+        output: The model's output [1, C].
+        num_hops: Hops of message passing, counted as the model ran.
+        seen_nodes: How many nodes the output was computed from.
+        seen_hops: How far around the targets these are; None for the whole graph.
+    """
+
+    participants: Participants
+    output: Tensor
+    num_hops: int
+    seen_nodes: int
+    seen_hops: int | None
+
+
+def computation_graph(
+    runner: MaskedModel, whole: GraphInput, targets: Tensor, num_hops: int | None, memory_cap: int
+) -> ComputationGraph:
+    """Run the unmasked graph once and find the nodes that the output can depend on.
+
+    Args:
+        runner: The model.
+        whole: The input graph.
+        targets: The explained node or both ends of the explained link; empty for the whole graph.
+        num_hops: Hops that the user asked for.
+        memory_cap: Bytes that one copy may take. A node or link of a larger graph is explained from the nodes within
+            two hops more than messages travel, and the model never runs on the whole graph.
+    """
+    everything = torch.arange(whole.num_nodes, device=whole.device)
+    seen = everything if runner.level == "graph" else _nearby(runner, whole, targets, num_hops, memory_cap)
+    while True:
+        participants = Participants.of(whole, targets, seen)
+        with counting_hops(runner.model) as hops:
+            output = runner.raw(participants.graph, _all(participants.graph), participants.target_rows)
+        counted, partial = sum(hops), len(seen) < whole.num_nodes
+        seen_hops = max(counted, num_hops or 0) + _WIDER if partial else None
+        if runner.level == "graph":
+            return ComputationGraph(participants, output, counted, len(seen), seen_hops)
+        try:
+            players, boundary = computation_nodes(
+                runner.model,
+                participants.graph,
+                participants.target_rows.tolist(),
+                counted,
+                num_hops,
+                _agreement(runner, participants, output),
+                patient=not partial,
+            )
+        except LooksFurtherError:
+            if not partial:
+                raise
+            # A neighbourhood cannot tell how much further; the whole graph, once, can.
+            seen = everything
+            continue
+        participants = Participants.of(whole, targets, seen[torch.cat([players, boundary])])
+        column = participants.column.clone()
+        column[len(players) :] = len(players)
+        participants = replace(participants, column=column, num_players=len(players))
+        if len(boundary) > _SMALL_BOUNDARY:
+            participants = _thinned(runner, participants)
+        return ComputationGraph(participants, output, counted, len(seen), seen_hops)
+
+
+def _all(graph: GraphInput) -> Tensor:
+    return torch.ones(1, graph.num_nodes, dtype=torch.bool, device=graph.device)
+
+
+def _nearby(runner: MaskedModel, whole: GraphInput, targets: Tensor, num_hops: int | None, memory_cap: int) -> Tensor:
+    """All nodes, or where the graph is large those within two hops more than messages travel."""
+    everything = torch.arange(whole.num_nodes, device=whole.device)
+    if bytes_per_copy(runner.model, whole) <= memory_cap:
+        return everything
+    near = Participants.of(whole, targets, nodes_within(runner.model, whole, targets.tolist(), 1))
+    with counting_hops(runner.model) as hops:
+        runner.raw(near.graph, _all(near.graph), near.target_rows)
+    if not hops and num_hops is None:
+        return everything
+    return nodes_within(runner.model, whole, targets.tolist(), max(sum(hops), num_hops or 0) + _WIDER)
+
+
+def _agreement(runner: MaskedModel, participants: Participants, full: Tensor) -> Callable[[Tensor, Tensor], bool]:
+    """Whether the model says the same of the targets when it sees only some nodes, some of them blanked."""
+    tolerance = _ROUNDINGS * runner.resolution(full)
+
+    def agrees(nodes: Tensor, blank: Tensor) -> bool:
+        graph = participants.graph.restricted_to(nodes).blanked(torch.isin(nodes, blank))
+        output = runner.raw(graph, _all(graph), positions_among(nodes, participants.target_rows))
+        return agree(output, full, tolerance)
+
+    return agrees
+
+
+def _thinned(runner: MaskedModel, participants: Participants) -> Participants:
+    """Few stand-ins in the place of the boundary, where the model says the same of a few coalitions."""
+    graph, count = participants.graph, participants.num_players
+    rows = participants.target_rows
+    probes = torch.ones(_PROBES, count, dtype=torch.bool, device=graph.device)
+    probes[1:] = torch.rand(_PROBES - 1, count, generator=torch.Generator().manual_seed(0)).to(probes.device) < 0.8
+    probes[:, rows] = True
+
+    def outputs(tried: GraphInput) -> Tensor:
+        always = torch.ones(_PROBES, tried.num_nodes - count, dtype=torch.bool, device=probes.device)
+        masks = torch.cat([probes, always], dim=1)
+        return torch.cat([runner.raw(tried, mask[None], rows) for mask in masks])
+
+    expected = outputs(graph)
+    for thinner in with_stand_ins(graph, count):
+        if agree(outputs(thinner), expected, _ROUNDINGS * runner.resolution(expected)):
+            return participants.with_boundary(thinner)
+    return participants

@@ -1,0 +1,161 @@
+"""What is asked of a model: which of its outputs, in which unit, and what absence means."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, fields, replace
+from typing import Any, TypeVar
+
+import numpy as np
+
+from mage._core.checks import checked_whole
+from mage._torch.conventions import OUTPUTS, RETURN_TYPES, TASKS
+
+Request = TypeVar("Request", bound="ModelRequest")
+
+
+@dataclass(frozen=True)
+class ModelRequest:
+    """Which number of a model is explained. Graphs, sentences and images have requests of their own, built on this.
+
+    Attributes:
+        target: Class to explain; the predicted one by default. Regression has none.
+        output: ``"logit"``, ``"probability"``, ``"log-probability"`` or ``"log-odds"`` of the target.
+        task: ``"multiclass"``, ``"binary"`` or ``"regression"``; by the number of columns by default (one column is a
+            regression unless ``target`` is given).
+        return_type: What the model returns: ``"raw"`` scores, ``"probs"`` or ``"log_probs"``.
+        baseline: Value of the empty coalition, where it is known; otherwise it costs one query.
+        batch_size: Most coalitions in one call of the model; None leaves it to the kind of model.
+        memory_cap: Bytes that a batch may take inside the model, roughly.
+    """
+
+    target: int | None = None
+    output: str = "logit"
+    task: str = "auto"
+    return_type: str = "raw"
+    baseline: float | None = None
+    batch_size: int | None = None
+    memory_cap: int = 1 << 29
+
+    def __post_init__(self) -> None:
+        allowed = (("output", OUTPUTS), ("task", TASKS), ("return_type", RETURN_TYPES))
+        for name, values in allowed:
+            if getattr(self, name) not in values:
+                raise ValueError(f"{name} must be one of {', '.join(values)}; got {getattr(self, name)!r}")
+        if self.target is not None:
+            try:
+                object.__setattr__(self, "target", checked_whole("target", self.target, least=0))
+            except ValueError:
+                raise ValueError(f"target must be the number of a class, got {self.target!r}") from None
+        if self.batch_size is not None:
+            checked_whole("batch_size", self.batch_size)
+        checked_whole("memory_cap", self.memory_cap)
+        if self.baseline is not None and not (_is_number(self.baseline) and np.isfinite(self.baseline)):
+            raise ValueError(f"baseline must be a finite number, got {self.baseline!r}")
+
+
+@dataclass(frozen=True)
+class GraphRequest(ModelRequest):
+    """How a graph model is asked: which output, which nodes play, and what absence means.
+
+    Attributes:
+        masking: What the absence of a node means: ``"remove"``, ``"split"``, ``"zero"``, ``"mean"``, or a function
+            ``(graph, masks) -> MaskedBatch``.
+        node: Explain this node's output instead of the graph's.
+        edge: Explain the link between these two nodes; the model takes ``edge_label_index``.
+        groups: Players that are groups of nodes (fragments, rings, super-pixels): labels [n], lists of nodes,
+            ``"communities"``, ``"rings"``, or a function ``(edges, num_players) -> labels``.
+        refine: After the index over groups, let the nodes of the best groups play, all others ``"present"`` (True) or
+            ``"absent"``.
+        max_players: Most players. By default up to 300 play as they are. Above that, the nodes of a graph form
+            communities whose best are refined, and of a node's neighbourhood the 48 nodes with the largest effects
+            play while the others stay present (beyond 2,000, communities too).
+        num_hops: How far an output can depend on other nodes, at node and link level; read from the model by default.
+        forward: ``call(model, data)`` for models that are called in a way of their own.
+        memory_cap: Bytes that a batch may take, roughly. A node or link of a graph that would take more is explained
+            from the nodes within two hops more than messages travel.
+    """
+
+    masking: str | Callable[..., Any] = "remove"
+    node: int | None = None
+    edge: tuple[int, int] | None = None
+    groups: Any = None
+    refine: bool | str | None = None
+    max_players: int | None = None
+    num_hops: int | None = None
+    forward: Callable[[Any, Any], Any] | None = None
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.node is not None and self.edge is not None:
+            raise ValueError("node and edge: give one of the two")
+        if self.refine not in (None, True, False, "present", "absent"):
+            raise ValueError(f"refine must be True, False, 'present' or 'absent', got {self.refine!r}")
+        if self.max_players is not None:
+            checked_whole("max_players", self.max_players, least=2)
+        if self.num_hops is not None:
+            checked_whole("num_hops", self.num_hops, least=0)
+        if self.forward is not None and not callable(self.forward):
+            raise TypeError(f"forward must be a function call(model, data), got {type(self.forward).__name__}")
+
+    @property
+    def level(self) -> str:
+        """``"graph"``, ``"node"`` or ``"edge"``: what the output is of."""
+        if self.node is None and self.edge is None:
+            return "graph"
+        return "node" if self.edge is None else "edge"
+
+
+@dataclass(frozen=True)
+class TextRequest(ModelRequest):
+    """How a model that judges sentences is asked.
+
+    Attributes:
+        kind: ``"graph"`` for a graph network on the dependency tree, ``"sentences"`` for a classifier of texts; by
+            what the model takes by default.
+        absent: What becomes of absent words: a masking for graph networks (``"zero"`` by default); ``"remove"`` (the
+            default), a word such as ``"[MASK]"``, or a function for classifiers.
+        encoder: What describes words to a graph network: ``"minilm"`` by default, as in the datasets; a Hugging Face
+            name or folder; or a function from sentences, as words, to one array [words, d] each.
+        edges: Which words are joined instead of spaCy's English tree; needs a list of words.
+    """
+
+    kind: str = "auto"
+    absent: Any = None
+    encoder: str | Callable[..., Any] | None = None
+    edges: Any = None
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.kind not in ("auto", "graph", "sentences"):
+            raise ValueError(f"kind must be one of auto, graph, sentences; got {self.kind!r}")
+
+
+@dataclass(frozen=True)
+class ImageRequest(ModelRequest):
+    """How a classifier of images is asked.
+
+    Attributes:
+        patches: Rows and columns of the grid of regions.
+        segments: Instead of a grid: for each pixel the number of its region [h, w]; pixels below 0 are always shown.
+        fill: What hides a region: ``"mean"``, ``"blur"``, a colour in the image's own units, or an image [c, h, w].
+        picture: What to show to people instead of the prepared image: bytes [h, w] or [h, w, 3].
+    """
+
+    patches: Any = (7, 7)
+    segments: Any = None
+    fill: Any = "mean"
+    picture: Any = None
+
+
+def changed(request: Request, changes: dict[str, Any]) -> Request:
+    """The request with some fields changed, checked again; a name it does not have is refused."""
+    known = [field.name for field in fields(request)]
+    unknown = sorted(set(changes) - set(known))
+    if unknown:
+        raise TypeError(f"{type(request).__name__} has no {unknown[0]!r}; it has {', '.join(known)}")
+    return replace(request, **changes)
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float | np.number) and not isinstance(value, bool)

@@ -1,0 +1,133 @@
+"""What to compute: an index, its order, a method, and how much it may cost."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, fields
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from mage._core.checks import checked_whole
+from mage.indices.estimators import METHODS, accepted_fields
+from mage.indices.estimators.surrogate.regressors import REGRESSORS
+from mage.indices.families import checked_order, family_named
+from mage.indices.stopping import CONDITIONS
+
+if TYPE_CHECKING:
+    from mage.indices.result import Interactions
+
+_OF_ONE_METHOD = ("permutations", "orderings", "radius", "regressor", "antithetic")
+
+
+@dataclass(frozen=True)
+class IndexRequest:
+    """Which index to compute, how, and at what cost. Values are checked when the request is made.
+
+    Requests are compared by value, and ``dataclasses.replace`` checks the new one too.
+
+    Attributes:
+        index: Name of the index, see :data:`mage.indices.FAMILIES`; ``"shapley"``, ``"shapley-taylor"`` and the like
+            ignore the graph, ``"myerson"``, ``"myerson-taylor"`` and the like respect it.
+        order: k, the largest number of players in a set; None for the default of the index.
+        method: ``"auto"`` or the name of an estimator, see :func:`mage.interactions`.
+        budget: Most distinct coalitions that the result may rest on; None for the default of the method.
+        permutations: Orderings to sample; None for the default of the method.
+        seed: Seed of everything that is random.
+        antithetic: Whether orderings come in pairs, one the reverse of the other.
+        orderings: Exactly these orderings, a tuple of tuples (any array [t, n] is accepted), instead of random ones.
+        radius: Hops within which players act together, for ``"exact-local"``; None to read it from the model.
+        regressor: What the surrogate learns with.
+        tolerance: Stop sampling when the largest standard error is at most this.
+        until: Stop sampling when this holds: the name of a condition, or a function of the interactions so far.
+    """
+
+    index: str = "myerson-taylor"
+    order: int | None = None
+    method: str = "auto"
+    budget: int | None = None
+    permutations: int | None = None
+    seed: int = 0
+    antithetic: bool = True
+    orderings: Any = None
+    radius: int | None = None
+    regressor: str = "auto"
+    tolerance: float | None = None
+    until: str | Callable[[Interactions], bool] | None = None
+
+    def __post_init__(self) -> None:
+        family = family_named(self.index)
+        self._set("index", family.name)
+        if self.order is not None:
+            self._set("order", checked_order(family, self.order))
+        if self.method not in METHODS:
+            raise ValueError(f"method must be one of {', '.join(METHODS)}; got {self.method!r}")
+        for name, least in (("budget", 1), ("permutations", 1), ("seed", 0), ("radius", 0)):
+            value = getattr(self, name)
+            if value is not None or name == "seed":
+                self._set(name, checked_whole(name, value, least=least))
+        if not isinstance(self.antithetic, bool | np.bool_):
+            raise ValueError(f"antithetic must be True or False, got {self.antithetic!r}")
+        self._set("antithetic", bool(self.antithetic))
+        if self.regressor not in REGRESSORS:
+            raise ValueError(f"regressor must be one of {', '.join(REGRESSORS)}; got {self.regressor!r}")
+        if self.orderings is not None:
+            self._set("orderings", _checked_orderings(self.orderings))
+            if self.permutations is not None:
+                raise ValueError("permutations: orderings already say how many; give one of the two")
+        _check_stopping(self.tolerance, self.until)
+        self._check_method()
+
+    @property
+    def checked_order(self) -> int:
+        """The order that is computed: the one that was given, or the default of the index."""
+        return checked_order(family_named(self.index), self.order)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values, for JSON. A function cannot be kept: ``until`` is None then."""
+        plain = {field.name: getattr(self, field.name) for field in fields(self)}
+        plain["until"] = self.until if isinstance(self.until, str) else None
+        plain["orderings"] = None if self.orderings is None else [list(row) for row in self.orderings]
+        return plain
+
+    @classmethod
+    def from_dict(cls, plain: dict[str, Any]) -> IndexRequest:
+        """What :meth:`to_dict` wrote, checked anew."""
+        unknown = plain.keys() - {field.name for field in fields(cls)}
+        if unknown:
+            raise ValueError(f"an index request has no field {sorted(unknown)[0]!r}")
+        return cls(**plain)
+
+    def _set(self, name: str, value: Any) -> None:
+        object.__setattr__(self, name, value)
+
+    def _check_method(self) -> None:
+        """Refuse what the method does not take."""
+        accepted = accepted_fields(self.method)
+        defaults = {field.name: field.default for field in fields(self)}
+        for name in _OF_ONE_METHOD:
+            if getattr(self, name) != defaults[name] and name not in accepted:
+                owners = " or ".join(repr(m) for m in METHODS if m != "auto" and name in accepted_fields(m))
+                raise ValueError(f"{name} goes with method={owners}, not with method={self.method!r}")
+
+
+def _checked_orderings(orderings: Any) -> tuple[tuple[int, ...], ...]:
+    """Orderings given by the user, [t, n], each a permutation of the players 0 … n − 1."""
+    array = np.asarray(orderings)
+    if array.ndim != 2 or 0 in array.shape:
+        raise ValueError(f"orderings must have shape [t, n] with t ≥ 1, got {list(array.shape)}")
+    if not np.array_equal(np.sort(array, axis=1), np.broadcast_to(np.arange(array.shape[1]), array.shape)):
+        raise ValueError("orderings: each row must name every player once")
+    return tuple(map(tuple, array.astype(np.int64).tolist()))
+
+
+def _check_stopping(tolerance: Any, until: Any) -> None:
+    number = isinstance(tolerance, int | float | np.number) and not isinstance(tolerance, bool)
+    if tolerance is not None and not (number and 0 < tolerance < math.inf):
+        raise ValueError(f"tolerance must be a positive number, got {tolerance!r}")
+    if isinstance(until, str):
+        if until not in CONDITIONS:
+            raise ValueError(f"until must be a function or one of {', '.join(CONDITIONS)}; got {until!r}")
+    elif until is not None and not callable(until):
+        raise ValueError(f"until must be a function of the interactions, got {until!r}")

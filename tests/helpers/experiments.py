@@ -1,0 +1,31 @@
+"""A small experiment: the network of the demo, few graphs, two methods."""
+
+from mage.datasets import load
+from mage.experiments import Column, Experiment, Method, Source
+from mage.models import load_demo_model
+
+METHODS = (
+    Method("mage", "mage", {"permutations": 10}, "MAGE"),
+    Method("mage-st", "mage", {"permutations": 5, "index": "shapley-taylor"}, "Shapley-Taylor"),
+)
+
+
+class SmallSource(Source):
+    """Few graphs and a network that comes with the library, the same in every process and on every machine."""
+
+    def dataset(self, name):
+        if name not in self._datasets:
+            self._datasets[name] = load("ba_house_grid", count=300)
+        return self._datasets[name]
+
+    def model(self, dataset, name):
+        return load_demo_model()
+
+
+def small_experiment(metrics=("f1", "auc", "queries", "seconds"), methods=METHODS, seeds=(0,)):
+    return Experiment("small", "Small", (1,), (Column("ba_house_grid", "gcn", tuple(metrics)),), tuple(methods), seeds)
+
+
+def comparable(records):
+    """Records without what no two runs share: the time taken, and NaN as something that equals itself."""
+    return [tuple((key, str(value)) for key, value in sorted(record.items()) if key != "seconds") for record in records]

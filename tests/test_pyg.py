@@ -81,7 +81,7 @@ def test_pairs_are_those_of_the_index():
     data, model = graph(), GraphNet().eval()
     import mage
 
-    ours = mage.explain(model, data, 2, 4, 0.5)
+    ours = mage.explain(model, data, num_motifs=2, max_nodes=4, tau=0.5)
     theirs = explainer(model)(data.x, data.edge_index, batch=torch.zeros(9, dtype=torch.long))
     for (i, j), value in zip(theirs.interaction_index.T.tolist(), theirs.interaction_value.tolist(), strict=True):
         assert value == pytest.approx(ours.interactions[(i, j) if i != j else i], abs=1e-5)

@@ -38,7 +38,7 @@ def run(*arguments):
 
 def explained(**options):
     words = ["not", "good", "and", "dull", "film", "!"]
-    return mage.explain_text(praise, words, 2, 3, target=1, edges=CHAIN, progress=False, **options)
+    return mage.explain_text(praise, words, num_motifs=2, max_nodes=3, target=1, edges=CHAIN, progress=False, **options)
 
 
 def test_marks_are_read_without_colour():

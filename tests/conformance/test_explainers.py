@@ -186,7 +186,7 @@ def refuses_silently(explainer, model, data, found):
 def forgets_seed(explainer, model, data, found):
     from dataclasses import replace
 
-    return replace(found, extra={"calls": explainer.calls})
+    return replace(found, diagnostics={"calls": explainer.calls})
 
 
 def nothing(explainer, model, data, found):
@@ -208,7 +208,7 @@ def nothing(explainer, model, data, found):
         (runs_uncounted, "training of|num_queries is"),
         (changes_data, "data was changed"),
         (refuses_silently, "say why"),
-        (forgets_seed, "seed 0 twice: other extra"),
+        (forgets_seed, "seed 0 twice: other diagnostics"),
     ],
 )
 def test_checks_catch(spoil, message, house_grid):

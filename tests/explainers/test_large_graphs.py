@@ -14,8 +14,9 @@ from torch_geometric.nn import GCNConv, GraphConv, SAGEConv, global_add_pool
 
 import mage
 from mage._core.conversion import same
-from mage.explainers.large_graphs import Plan, single_effects
-from mage.games import ModelGame
+from mage.explainers.large_graphs import PlayerReduction, single_effects
+from mage.games import GraphRequest, ModelGame
+from mage.indices import IndexRequest
 from tests.helpers.graph_models import Net, NodeNet, graph
 from tests.helpers.precision import rounding
 
@@ -63,7 +64,7 @@ def blocks_with_a_marked_pair(num_blocks=16, size=25, seed=0):
 )
 def test_a_pair_among_four_hundred_nodes_is_found(options, masking):
     data, pair = blocks_with_a_marked_pair()
-    explanation = mage.explain(Marked(), data, 1, 2, masking=masking, budget=2_000, **options)
+    explanation = mage.explain(Marked(), data, num_motifs=1, max_nodes=2, masking=masking, budget=2_000, **options)
     assert [motif.nodes for motif in explanation.motifs] == [pair]
     # Exact where all orderings agree; a surrogate is right within its error.
     error = explanation.motif_error(explanation.motifs[0])
@@ -86,12 +87,12 @@ def test_a_pair_among_four_hundred_nodes_is_found(options, masking):
 @pytest.mark.long
 def test_what_was_done_survives_a_file(tmp_path):
     data, _ = blocks_with_a_marked_pair()
-    explanation = mage.explain(Marked(), data, 1, 2, budget=1_500)
+    explanation = mage.explain(Marked(), data, num_motifs=1, max_nodes=2, budget=1_500)
     explanation.save(tmp_path / "why.mage")
     again = mage.load(tmp_path / "why.mage")
     assert same(again, explanation)
     assert again.motifs == explanation.motifs
-    repeated = mage.explain(Marked(), data, 1, 2, budget=1_500)
+    repeated = mage.explain(Marked(), data, num_motifs=1, max_nodes=2, budget=1_500)
     assert same(replace(repeated, seconds=explanation.seconds), explanation)
     np.testing.assert_array_equal(repeated.interactions.values, explanation.interactions.values)
 
@@ -102,7 +103,15 @@ def test_refined_motifs_lie_inside_the_groups_that_won(seed, num_motifs, tau):
     torch.manual_seed(seed)
     data = graph(seed, nodes=30)
     explanation = mage.explain(
-        Net(), data, num_motifs, 3, tau=tau, groups="communities", refine=True, max_players=8, budget=300
+        Net(),
+        data,
+        num_motifs=num_motifs,
+        max_nodes=3,
+        tau=tau,
+        groups="communities",
+        refine=True,
+        max_players=8,
+        budget=300,
     )
     assert len(explanation.players) <= 8
     playing = {v for nodes in explanation.players for v in nodes}
@@ -144,7 +153,7 @@ def test_of_too_many_neighbours_the_strongest_play():
     data = hub_with_marked_spokes()
     data.x[0, 0] = 1
     model = Marked(pooled=False).eval()
-    explanation = mage.explain(model, data, 1, 3, node=0, noise_floor=0.0, budget=3_000)
+    explanation = mage.explain(model, data, num_motifs=1, max_nodes=3, node=0, noise_floor=0.0, budget=3_000)
     cap = explanation.players_cap
     assert (cap.players, cap.kept, cap.others) == (401, 48, "present")
     assert len(explanation.players) == 48
@@ -154,7 +163,7 @@ def test_of_too_many_neighbours_the_strongest_play():
     assert "always present" in note
     # Each spoke twice, the hub once (without it there is no output), all and the baseline.
     assert cap.num_queries == 2 * 400 + 3
-    few = mage.explain(model, data, 1, 3, node=0, noise_floor=0.0, max_players=5, method="exact")
+    few = mage.explain(model, data, num_motifs=1, max_nodes=3, node=0, noise_floor=0.0, max_players=5, method="exact")
     assert set(few.motifs.nodes) == {0, 7, 90}
     assert len(few.players) == 5
 
@@ -203,10 +212,10 @@ def test_rings_are_refined_to_atoms():
     x = torch.zeros(15, 2)
     x[[11, 12, 7], 0] = 1
     data = Data(x=x, edge_index=torch.cat([columns, columns.flip(0)], dim=1))
-    coarse = mage.explain(Marked(), data, 1, 1, groups="rings")
+    coarse = mage.explain(Marked(), data, num_motifs=1, max_nodes=1, groups="rings")
     assert [motif.nodes for motif in coarse.motifs] == [tuple(range(9, 15))]
     assert not coarse.stages
-    fine = mage.explain(Marked(), data, 1, 2, groups="rings", refine=True)
+    fine = mage.explain(Marked(), data, num_motifs=1, max_nodes=2, groups="rings", refine=True)
     assert [motif.nodes for motif in fine.motifs] == [(11, 12)]
     assert "rings: 3 groups of 15 nodes" in fine.notes[0]
     assert fine.interactions.exact
@@ -216,17 +225,19 @@ def test_rings_are_refined_to_atoms():
 def test_nodes_that_must_or_must_not_be_in_a_motif():
     data, pair = blocks_with_a_marked_pair()
     elsewhere = 12 * 25 + 4
-    explanation = mage.explain(Marked(), data, 2, 3, include=[elsewhere], exclude=[pair[0], 7], budget=1_500)
+    explanation = mage.explain(
+        Marked(), data, num_motifs=2, max_nodes=3, include=[elsewhere], exclude=[pair[0], 7], budget=1_500
+    )
     assert elsewhere in explanation.motifs.nodes
     assert pair[0] not in explanation.motifs.nodes
-    nothing = mage.explain(Marked(), data, 1, 2, exclude=range(75, 100), budget=1_500)
+    nothing = mage.explain(Marked(), data, num_motifs=1, max_nodes=2, exclude=range(75, 100), budget=1_500)
     assert not set(nothing.motifs.nodes) & set(range(75, 100))
 
 
 def test_where_no_group_stands_out_none_is_refined():
     data, _ = blocks_with_a_marked_pair()
     data.x[:] = 0
-    explanation = mage.explain(Marked(), data, 1, 2, budget=1_500)
+    explanation = mage.explain(Marked(), data, num_motifs=1, max_nodes=2, budget=1_500)
     assert not len(explanation.motifs)
     assert "no group stands out" in " ".join(explanation.notes)
 
@@ -234,7 +245,15 @@ def test_where_no_group_stands_out_none_is_refined():
 def test_groups_that_all_win_come_apart():
     data = graph(nodes=40)
     explanation = mage.explain(
-        Net(pool=global_add_pool), data, 3, 4, tau=0.5, groups="communities", refine=True, max_players=4, budget=400
+        Net(pool=global_add_pool),
+        data,
+        num_motifs=3,
+        max_nodes=4,
+        tau=0.5,
+        groups="communities",
+        refine=True,
+        max_players=4,
+        budget=400,
     )
     assert len(explanation.players) <= 4
     assert all(len(nodes) == 1 for nodes in explanation.players)
@@ -256,14 +275,14 @@ def test_bad_arguments(options, message):
 
 @pytest.mark.long
 def test_stages_have_a_budget_unless_the_user_has_one():
-    plan = Plan(None, None, None, one_output=False)
+    reduction = PlayerReduction(GraphRequest())
     game = ModelGame(Net().eval(), graph())
-    assert plan.budget(game, 2, "auto", None) is None
-    assert plan.budget(game, 2, "auto", 77) == 77
+    assert reduction.budget(game, IndexRequest()) is None
+    assert reduction.budget(game, IndexRequest(budget=77)) == 77
     data, _ = blocks_with_a_marked_pair()
     asked = {}
     for budget in (None, 1_700):
-        explanation = mage.explain(Marked(power=2), data, 1, 2, budget=budget)
+        explanation = mage.explain(Marked(power=2), data, num_motifs=1, max_nodes=2, budget=budget)
         asked[budget] = [stage.num_queries for stage in explanation.stages]
     assert all(count <= 4_000 for count in asked[None])
     assert all(count <= 1_700 for count in asked[1_700])
@@ -273,7 +292,9 @@ def test_stages_have_a_budget_unless_the_user_has_one():
 def test_other_orders_and_methods_in_stages(order, method):
     data, pair = blocks_with_a_marked_pair(num_blocks=6, size=8)
     groups = np.repeat(np.arange(6), 8)
-    explanation = mage.explain(Marked(), data, 1, 2, groups=groups, refine=True, order=order, method=method)
+    explanation = mage.explain(
+        Marked(), data, num_motifs=1, max_nodes=2, groups=groups, refine=True, order=order, method=method
+    )
     assert set(explanation.motifs.nodes) == set(pair) or order == 1
     assert explanation.interactions.order == order
     with pytest.raises(ValueError, match="include: node 99 does not play"):
@@ -283,7 +304,7 @@ def test_other_orders_and_methods_in_stages(order, method):
 def test_all_pairs_of_the_last_stage_are_exact_worths():
     data, _ = blocks_with_a_marked_pair(num_blocks=4, size=6)
     explanation = mage.explain(
-        Marked(power=2), data, 1, 2, groups=np.repeat(np.arange(4), 6), refine=True, budget=5_000
+        Marked(power=2), data, num_motifs=1, max_nodes=2, groups=np.repeat(np.arange(4), 6), refine=True, budget=5_000
     )
     game = ModelGame(Marked(power=2), data)
     nodes = [v for members in explanation.players for v in members]

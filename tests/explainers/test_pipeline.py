@@ -67,7 +67,9 @@ def test_seeds_repeat_and_differ():
 def test_the_five_cycle_speaks_against_the_grid(seed):
     data = demo_graph(seed)
     grid, cycle = (tuple(sorted(data[key].tolist())) for key in ("grid_nodes", "cycle_nodes"))
-    positive = mage.explain(load_demo_model(), data, 1, 9, tau=1.0, masking="split", budget=300_000)
+    positive = mage.explain(
+        load_demo_model(), data, num_motifs=1, max_nodes=9, tau=1.0, masking="split", budget=300_000
+    )
     assert positive.target == 1
     assert [motif.nodes for motif in positive.motifs] == [grid]
     both = demo_explanation(seed)
@@ -133,7 +135,7 @@ def test_ba_shapes_node_in_a_house():
     data.y = data.y.long()
     model = trained(NodeNet(4, int(data.y.max()) + 1, SAGEConv), data, epochs=120)
     node = int(torch.nonzero(data.node_mask > 0)[0])
-    explanation = mage.explain(model, data, 1, 5, node=node, masking="split", permutations=50)
+    explanation = mage.explain(model, data, num_motifs=1, max_nodes=5, node=node, masking="split", permutations=50)
     assert len(explanation.motifs.nodes) <= 5
     assert len(explanation.players) < data.num_nodes
 

@@ -1,6 +1,5 @@
 import json
 import math
-import time
 
 import numpy as np
 import pytest
@@ -8,7 +7,7 @@ import torch
 from torch_geometric.data import Data
 
 import mage
-from mage.explainers._results import best_nodes, budget_of, edges_between, explanation_of, nodes_of_best_edges
+from mage.explainers._results import best_nodes, edges_between, explanation_of, nodes_of_best_edges
 from mage.games import ModelGame
 from mage.models import GIN
 
@@ -35,17 +34,6 @@ def test_equal_scores_go_by_position():
     assert best_nodes(np.array([0.5, 1.0, 0.0, 0.0]), 4) == [0, 1]
 
 
-@pytest.mark.parametrize(("given", "expected"), [(3, 3), (30, 10), (0.35, 3), (0.01, 1), (1, 1)])
-def test_budgets_are_counts_or_shares(given, expected):
-    assert budget_of(given, 10) == expected
-
-
-@pytest.mark.parametrize("given", [0, -1, True])
-def test_other_budgets_are_refused(given):
-    with pytest.raises(ValueError, match="max_nodes must be a count"):
-        budget_of(given, 10)
-
-
 def test_edges_between_chosen_nodes():
     assert edges_between(PATH, [0, 1, 2], 5).tolist() == [1, 0, 1, 0]
 
@@ -58,7 +46,6 @@ def explained():
     scores = np.array([0.1, 0.4, 0.0, 0.9, 0.8, 0.0, 0.2])
     return data, explanation_of(
         *("Method", game, data, [0, 1, 3, 4, 6]),
-        started=time.perf_counter(),
         max_nodes=5,
         node_scores=scores,
         edge_scores=np.arange(8.0),
@@ -95,9 +82,9 @@ def test_without_scores_edges_between_chosen_nodes_count():
     edges = torch.tensor([[0, 1], [1, 2]])
     data = Data(x=torch.ones(3, 2), edge_index=edges)
     game = ModelGame(GIN(2, 2, 4).eval(), data)
-    found = explanation_of("Set", game, data, [0, 1], started=time.perf_counter(), max_nodes=2)
+    found = explanation_of("Set", game, data, [0, 1], max_nodes=2)
     assert found.edge_scores.tolist() == [1, 0]
     assert found.motifs.nodes == (0, 1)
-    empty = explanation_of("Set", game, data, [], started=time.perf_counter(), max_nodes=2)
+    empty = explanation_of("Set", game, data, [], max_nodes=2)
     assert empty.motifs.nodes == ()
     assert empty.num_queries == game.num_queries

@@ -24,7 +24,9 @@ def test_phrases_for_and_against():
     assert found.interactions.exact
     assert found.interactions.names == tuple(words)
     assert found.num_queries == 6 * 7 // 2 + 1  # stretches of the chain, and nothing
-    against = mage.explain_text(praise, words, 1, 2, 0.0, 1, edges=CHAIN, progress=False)
+    against = mage.explain_text(
+        praise, words, num_motifs=1, max_nodes=2, tau=0.0, target=1, edges=CHAIN, progress=False
+    )
     assert against.motifs[0].nodes == (0, 1)
     assert against.motifs[0].score == pytest.approx(-3.0)
 
@@ -32,9 +34,13 @@ def test_phrases_for_and_against():
 def test_it_is_explain_on_the_graph_of_the_sentence():
     torch.manual_seed(0)
     model = GCN(3, 2, 4, 2)
-    found = mage.explain_text(model, WORDS, 2, 4, 0.5, edges=EDGES, encoder=letters, progress=False)
+    found = mage.explain_text(
+        model, WORDS, num_motifs=2, max_nodes=4, tau=0.5, edges=EDGES, encoder=letters, progress=False
+    )
     data = TextGame(model, WORDS, edges=EDGES, encoder=letters).sentence.data(letters)
-    reference = mage.explain(model, data, 2, 4, 0.5, masking="zero", names=list(WORDS), progress=False)
+    reference = mage.explain(
+        model, data, num_motifs=2, max_nodes=4, tau=0.5, masking="zero", names=list(WORDS), progress=False
+    )
     assert found.motifs == reference.motifs
     np.testing.assert_allclose(found.interactions.values, reference.interactions.values, atol=rounding())
     assert found.num_queries == reference.num_queries
@@ -104,7 +110,7 @@ def libraries(monkeypatch):
 @pytest.mark.parametrize("kind", ["gcn", "gin", "gat"])
 def test_shipped_networks_see_both_sides_of_a_sentence(libraries, kind):
     model = pretrained("graph_sst2", kind)
-    found = mage.explain_text(model, "A brilliant cast is wasted on a dull plot.", 3, progress=False)
+    found = mage.explain_text(model, "A brilliant cast is wasted on a dull plot.", num_motifs=3, progress=False)
     assert found.target == 0
     sides = {name: motif.sign for motif in found.motifs for name in motif.names}
     assert sides == {"brilliant": -1, "wasted": 1, "dull": 1}

@@ -135,14 +135,14 @@ def check_repeats(explainer, model, data, random=False):
     """The same by the same seed, also after a pickle; at most M nodes; one finite score an edge."""
     first = explainer.explain(model, data, max_nodes=4, seed=1)
     again = pickle.loads(pickle.dumps(explainer)).explain(model, data, max_nodes=4, seed=1)  # noqa: S301
-    scores = np.array(first.extra["edge_scores"])
-    assert np.array_equal(scores, again.extra["edge_scores"])
+    scores = np.array(first.method_edge_scores)
+    assert np.array_equal(scores, again.method_edge_scores)
     assert first.motifs.nodes == again.motifs.nodes
     assert scores.shape == (data.edge_index.size(1),)
     assert np.isfinite(scores).all()
     assert (scores >= 0).all()
     other = explainer.explain(model, data, max_nodes=4, seed=2)
-    assert np.array_equal(scores, other.extra["edge_scores"]) != random
+    assert np.array_equal(scores, other.method_edge_scores) != random
     for most in (1, 2, 3, 5, 10):
         assert len(explainer.explain(model, data, max_nodes=most).motifs.nodes) <= most
 

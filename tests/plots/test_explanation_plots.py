@@ -32,7 +32,7 @@ def test_colours_tell_for_from_against(explanation, tmp_path):
 
 def test_molecules_are_drawn_as_molecules():
     data = molecule("c1ccccc1[N+](=O)[O-]")
-    explanation = mage.explain(OneLayerNet(8), data, 2, 4, tau=0.5)
+    explanation = mage.explain(OneLayerNet(8), data, num_motifs=2, max_nodes=4, tau=0.5)
     svg = molecule_svg(explanation)
     assert svg.count("<path") > 10
     assert "ellipse" in svg

@@ -34,7 +34,7 @@ def test_pictures_are_read_by_others_as_they_were_written(shape):
 
 def test_molecules_are_drawn_where_nodes_are_atoms():
     pytest.importorskip("rdkit")
-    explanation = mage.explain(OneLayerNet(8), molecule("c1ccccc1[N+](=O)[O-]"), 2, 4, tau=0.5)
+    explanation = mage.explain(OneLayerNet(8), molecule("c1ccccc1[N+](=O)[O-]"), num_motifs=2, max_nodes=4, tau=0.5)
     found = drawing(explanation)
     assert found["kind"] == "molecule"
     assert found["symbols"] == ["C"] * 6 + ["N", "O", "O"]

@@ -149,11 +149,6 @@ class ModelGame(Game):
         return tuple(self.participants.targets.tolist())
 
     @property
-    def target_nodes(self) -> tuple[int, ...]:
-        """The explained node of the input graph, or both ends of the explained link; empty for a whole graph."""
-        return tuple(self._targets.tolist())
-
-    @property
     def target_players(self) -> list[int]:
         """Players without whom there is no output: those of the target node, or of both ends of the link."""
         return self.participants.target_players

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import operator
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
@@ -107,7 +108,11 @@ def checked_nodes(name: str, nodes: Any) -> tuple[int, ...]:
     """A list of nodes; which of them exist is known later."""
     if isinstance(nodes, str) or not isinstance(nodes, Iterable):
         raise ValueError(f"{name} must be a list of nodes, got {nodes!r}")
-    return tuple(nodes)
+    listed = tuple(nodes.tolist()) if isinstance(nodes, np.ndarray) else tuple(nodes)
+    for node in listed:
+        if isinstance(node, bool | np.bool_) or not hasattr(node, "__index__"):
+            raise ValueError(f"{name}: nodes are whole numbers, got {node!r}")
+    return tuple(operator.index(node) for node in listed)
 
 
 def check_request(

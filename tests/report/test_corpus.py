@@ -6,8 +6,8 @@ from dataclasses import replace
 
 import pytest
 
+from mage.experiments.pages import run_page
 from mage.explanation import GraphSubject
-from mage.report import run_page
 from mage.report.corpus_content import corpus_content, least_graphs
 from mage.report.corpus_entries import class_names, read_entries
 from tests.helpers.corpora import aniline, benzene, explained, nitrobenzene, write_molecules

@@ -20,7 +20,7 @@ def report(
     """Make one page of a run that opens offline: what recurs in motifs, all graphs, benchmark tables."""
     with failing_politely():
         from mage._core.files import atomic_path
-        from mage.report.run_page import run_page
+        from mage.experiments.pages import run_page
 
         check_files(output=output)
         page = run_page(run, title)

@@ -57,9 +57,9 @@ def document(
     )
 
 
-def asset(name: str) -> str:
-    """The text of a file that ships with the pages, such as ``"common.css"``."""
-    return resources.files("mage.report").joinpath("assets", name).read_text(encoding="utf-8")
+def asset(name: str, package: str = "mage.report") -> str:
+    """The text of a file that ships with the pages of a package, such as ``"common.css"``."""
+    return resources.files(package).joinpath("assets", name).read_text(encoding="utf-8")
 
 
 def json_block(data: Any) -> str:

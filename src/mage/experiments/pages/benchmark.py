@@ -7,11 +7,10 @@ import math
 from collections.abc import Sequence
 
 from mage.experiments import Cell
+from mage.experiments.pages.cells import Record, mixed, study_cells_of, tables
 from mage.experiments.tables import _HEADINGS, shown
-from mage.report.benchmark_cells import Record, mixed, study_cells_of, tables
 from mage.report.shell import asset, document
 
-STYLES = ("benchmark.css",)
 _LOGARITHMIC = frozenset({"queries", "seconds"})
 _UNIT_INTERVAL = frozenset({"f1", "ami", "auc", "sparsity"})
 _WIDTH, _HEIGHT, _MARGIN = 152, 22, 12
@@ -29,13 +28,18 @@ def benchmark_page(records: Sequence[Record], skipped: Sequence[tuple[str, str]]
     """The page of a store of results.
 
     Args:
-        records: What the store holds; see :func:`mage.report.benchmark_cells.read_parts`.
+        records: What the store holds; see :func:`mage.experiments.pages.cells.read_parts`.
         skipped: Files that could not be read, with the reason.
         title: Heading.
     """
     heading = title or "Benchmark: our figures beside the paper's"
     body = f"<header><h1>{html.escape(heading)}</h1></header>\n{benchmark_sections(records, skipped)}"
-    return document(heading, body, styles=[asset("common.css"), *map(asset, STYLES)])
+    return document(heading, body, styles=[asset("common.css"), benchmark_style()])
+
+
+def benchmark_style() -> str:
+    """The style sheet of :func:`benchmark_sections`."""
+    return asset("benchmark.css", "mage.experiments.pages")
 
 
 def benchmark_sections(records: Sequence[Record], skipped: Sequence[tuple[str, str]] = ()) -> str:

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from mage.report.benchmark_cells import STUDY, read_parts
+from mage.experiments.pages.benchmark import benchmark_page, benchmark_sections, benchmark_style
+from mage.experiments.pages.cells import STUDY, read_parts
 from mage.report.corpus import corpus_page
 from mage.report.corpus_entries import read_entries
-from mage.report.shell import asset
 
 
 @dataclass(frozen=True)
@@ -59,13 +59,9 @@ def run_page(folder: str | Path, title: str = "") -> RunPage:
         name, reason = (skipped + damaged)[0]
         raise ValueError(f"run: none of the {len(files) + len(parts)} files in {run} can be read; {name}: {reason}")
     if not entries:
-        from mage.report.benchmark_page import benchmark_page
-
         text = benchmark_page(records, damaged, title)
     elif not records and not damaged:
         text = corpus_page(entries, skipped, title)
     else:
-        from mage.report.benchmark_page import STYLES, benchmark_sections
-
-        text = corpus_page(entries, skipped, title, benchmark_sections(records, damaged), [*map(asset, STYLES)])
+        text = corpus_page(entries, skipped, title, benchmark_sections(records, damaged), [benchmark_style()])
     return RunPage(text, len(entries), len(records), tuple(skipped + damaged))

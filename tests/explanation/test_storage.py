@@ -84,8 +84,8 @@ def test_requests_without_a_name_are_refused_before_the_file_is_written(explanat
 
     with pytest.raises(TypeError, match="request: Nameless has no name in files"):
         replace(explanation, request=Nameless()).save(tmp_path / "a.mage")
-    with pytest.raises(TypeError, match="request: function cannot be stored"):
-        replace(explanation, request=everything).save(tmp_path / "a.mage")
+    with pytest.raises(TypeError, match="request must be a dataclass of plain values, got function"):
+        replace(explanation, request=everything)
     assert not (tmp_path / "a.mage").exists()
 
 
@@ -139,9 +139,9 @@ def put(*path_and_value):
         (put("method_edge_scores", [1.0]), "method_edge_scores must be an array"),
         (put("class_names", ["one"]), "class_names must list 2 names"),
         (put("target_nodes", [999]), "target_nodes must hold"),
-        (put("subject", "kind", "os.system"), "there is no kind"),
+        (put("subject", "$kind", "os.system"), "there is no kind"),
         (put("subject", {}), "subject must be of a known kind"),
-        (put("subject", "kind", "tests.inner"), "there is no kind"),
+        (put("subject", "$kind", "tests.inner"), "there is no kind"),
         (put("origin", {"dataset": 3}), "is missing"),
         (put("return_type", "x"), "return_type must be one of"),
         (put("interactions", "baseline", "x"), "baseline"),

@@ -22,8 +22,10 @@ from mage._core.typing import AnyArray
 
 Arrays = dict[str, AnyArray]
 _Class = TypeVar("_Class", bound=type)
-_KIND = "kind"
-_ARRAY = "array"
+# No field has such a name. In mappings it is refused, or a file could say that a mapping is something else.
+_MARK = "$"
+_KIND = f"{_MARK}kind"
+_ARRAY = f"{_MARK}array"
 _NOT_STORED = "not stored"
 _PLAIN_TYPES = (bool, int, float, str)
 _NAMED: dict[str, type] = {}
@@ -116,6 +118,9 @@ def _written(value: Any, hint: Any, path: str, arrays: Arrays) -> Any:
         item = _item_hint(hint)
         return [_written(part, item, f"{path}[{place}]", arrays) for place, part in enumerate(value)]
     if isinstance(value, Mapping):
+        marked = [name for name in value if str(name).startswith(_MARK)]
+        if marked:
+            raise TypeError(f"{path or 'value'}: names of a mapping must not start with {_MARK!r}, got {marked[0]!r}")
         return {str(name): _written(part, Any, f"{path}.{name}", arrays) for name, part in value.items()}
     return _written_object(value, hint, path, arrays)
 

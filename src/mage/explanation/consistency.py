@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import is_dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -23,6 +24,8 @@ def check(explanation: Explanation) -> None:
     _check_edges(explanation)
     _check_nodes(explanation)
     explanation.subject.check(explanation.num_nodes, explanation.edge_index.shape[1])
+    if explanation.request is not None and not is_dataclass(explanation.request):
+        raise TypeError(f"request must be a dataclass of plain values, got {type(explanation.request).__name__}")
 
 
 def _check_prediction(explanation: Explanation) -> None:

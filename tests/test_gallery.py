@@ -88,6 +88,7 @@ def test_sentences_are_in_reading_order(gallery):
         lambda texts: [2.0 * ("good" in text) - ("long" in text) for text in texts],
         words,
         edges=[(0, 1), (1, 2), (1, 4), (3, 4)],
+        tau=0.5,
         progress=False,
     )
     body, height = drawings.sentence_drawing(why, 400)

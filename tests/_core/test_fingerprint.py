@@ -12,7 +12,7 @@ from torch_geometric.data import Data
 from torch_geometric.nn import GATConv, GCNConv
 
 from mage._core.fingerprint import graph_fingerprint, model_fingerprint, update
-from mage.explainers.pipeline import fingerprint
+from mage.explainers.graphs import fingerprint
 from tests.helpers.fingerprints import Apply, everything, scaled
 
 SOURCE = """

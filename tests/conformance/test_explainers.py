@@ -123,9 +123,9 @@ class Spoiled(Explainer):
         self.changes = changes
         self.calls = 0
 
-    def explain(self, model, data, *, seed=0, **settings):
+    def compute(self, model, data, request):
         self.calls += 1
-        found = MAGE(permutations=4).explain(model, data, seed=seed, **{**settings, **self.changes})
+        found = MAGE(permutations=4, **self.changes).compute(model, data, request)
         return self.spoil(self, model, data, found) or found
 
 
@@ -208,7 +208,7 @@ def nothing(explainer, model, data, found):
         (runs_uncounted, "training of|num_queries is"),
         (changes_data, "data was changed"),
         (refuses_silently, "say why"),
-        (forgets_seed, "seed 0 twice: other diagnostics"),
+        (forgets_seed, "seed 0 twice: other fields"),
     ],
 )
 def test_checks_catch(spoil, message, house_grid):

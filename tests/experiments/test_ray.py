@@ -47,12 +47,12 @@ class Deadly(Explainer):
     def __init__(self, folder):
         self.folder = folder
 
-    def explain(self, model, data, **settings):
-        marker = os.path.join(self.folder, f"{data.num_edges}-{settings['seed']}")
+    def compute(self, model, data, request):
+        marker = os.path.join(self.folder, f"{data.num_edges}-{request.seed}")
         if not os.path.exists(marker):
             open(marker, "w").close()
             os.kill(os.getpid(), signal.SIGKILL)
-        return explainers.get("mage", permutations=10).explain(model, data, **settings)
+        return explainers.get("mage", permutations=10).compute(model, data, request)
 
 
 def test_a_killed_worker_costs_nothing_but_time(tmp_path, source, undisturbed, cluster, monkeypatch):
@@ -79,7 +79,7 @@ def test_a_killed_worker_costs_nothing_but_time(tmp_path, source, undisturbed, c
 class Failing(Explainer):
     title = "Failing"
 
-    def explain(self, model, data, **settings):
+    def compute(self, model, data, request):
         raise ZeroDivisionError("a mistake in the explainer")
 
 

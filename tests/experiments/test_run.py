@@ -174,13 +174,12 @@ class Deadly(Explainer):
     def __init__(self, folder, always=False):
         self.folder, self.always = folder, always
 
-    def explain(self, model, data, **settings):
-        marker = os.path.join(self.folder, f"{data.num_edges}-{float(data.x.sum())}-{settings['seed']}")
+    def compute(self, model, data, request):
+        marker = os.path.join(self.folder, f"{data.num_edges}-{float(data.x.sum())}-{request.seed}")
         if self.always or not os.path.exists(marker):
             open(marker, "w").close()
             os.kill(os.getpid(), signal.SIGKILL)
-        settings.pop("connected")
-        return explainers.explain(model, data, permutations=5, method="permutation", **settings)
+        return explainers.get("mage", permutations=5, method="permutation").compute(model, data, request)
 
 
 @pytest.fixture
@@ -216,7 +215,7 @@ def test_a_job_that_kills_every_worker_ends_the_run(tmp_path, source, with_expla
 class Refusing(Explainer):
     title = "Refusing"
 
-    def explain(self, model, data, **settings):
+    def compute(self, model, data, request):
         raise UnsupportedError("no hook on this model")
 
 
@@ -377,7 +376,7 @@ class Unteachable(Explainer):
     def fit(self, model, dataset, seed=0):
         raise UnsupportedError("nothing to learn from")
 
-    def explain(self, model, data, **settings):
+    def compute(self, model, data, request):
         raise AssertionError
 
 
@@ -386,10 +385,10 @@ class Moody(Explainer):
 
     title = "Moody"
 
-    def explain(self, model, data, **settings):
+    def compute(self, model, data, request):
         if data.num_nodes < 29:
             raise UnsupportedError("too small")
-        return explainers.get("mage", permutations=5).explain(model, data, **settings)
+        return explainers.get("mage", permutations=5).compute(model, data, request)
 
 
 def test_methods_that_cannot_be_taught_or_refuse_some_graphs(tmp_path, source, with_explainer):

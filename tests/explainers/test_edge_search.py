@@ -7,9 +7,9 @@ import torch
 from torch_geometric.data import Data
 
 from mage.explainers import MAGE, Explainer, UnsupportedError, registry
-from mage.explainers._results import explanation_of
 from mage.explainers.edge_search import EdgeSearch, pair_matrix
 from mage.explainers.edgeshaper import EdgeSHAPer
+from mage.explanation import Explanation
 from mage.games import ModelGame
 from mage.graph import PlayerGraph
 from mage.models import GAT, GCN, GIN
@@ -36,10 +36,10 @@ class Fixed(Explainer):
     def fit(self, model, dataset, seed=0):
         self.fitted = (dataset, seed)
 
-    def explain(self, model, data, *, target=None, output="logit", **settings):
-        game = ModelGame(model, data, target=target, output=output)
+    def compute(self, model, data, request):
+        game = ModelGame(model, data, request.graph)
         scores = None if self.values is None else np.asarray(self.values, dtype=float)
-        return explanation_of(self.title, game, data, [0], started=0.0, max_nodes=1, edge_scores=scores)
+        return Explanation.from_nodes([0], game, data, method=self.title, edge_scores=scores)
 
 
 def test_the_matrix_holds_the_mean_of_both_columns():

@@ -29,7 +29,7 @@ def an_image():
 
 
 def test_motifs_are_the_parts_that_matter():
-    explanation = mage.explain_image(Bars(), an_image(), patches=(4, 4), fill=0.0, max_nodes=3, target=0)
+    explanation = mage.explain_image(Bars(), an_image(), patches=(4, 4), fill=0.0, max_nodes=3, tau=0.5, target=0)
     assert explanation.interactions.exact
     assert {(motif.sign, motif.nodes) for motif in explanation.motifs} == {(1, (0, 4)), (-1, (15,))}
     assert explanation.motifs[0].names == ("row 1, column 1", "row 2, column 1")
@@ -59,7 +59,7 @@ def test_superpixels():
     segments = np.zeros((16, 16), dtype=int)
     segments[:8, :4], segments[8:, :4], segments[12:, 12:] = 5, 2, 9
     explanation = mage.explain_image(
-        Bars(), an_image(), segments=segments, fill=0.0, target=0, max_nodes=2, num_motifs=2
+        Bars(), an_image(), segments=segments, fill=0.0, target=0, max_nodes=2, num_motifs=2, tau=0.5
     )
     assert explanation.names == ("segment 0", "segment 2", "segment 5", "segment 9")
     assert {(motif.sign, motif.nodes) for motif in explanation.motifs} == {(1, (2,)), (-1, (3,))}

@@ -12,6 +12,8 @@ from torch_geometric.utils import subgraph
 
 import mage
 from mage.cli.demo import demo_explanation
+from mage.explainers import graphs as graphs_module
+from mage.explainers.graphs import explain_graph
 from mage.explanation import MoleculeSubject
 from mage.models import demo_graph, load_demo_model
 from tests.helpers.data import cora, data_path
@@ -198,7 +200,7 @@ def test_many_graphs_in_order_and_resumed(tmp_path, monkeypatch):
     first = list(mage.explain_many(model, graphs, folder=tmp_path, tau=0.5))
     assert len(list(tmp_path.iterdir())) == 4
     calls = []
-    monkeypatch.setattr("mage.explainers.pipeline.explain", lambda *a, **k: calls.append(1) or mage.explain(*a, **k))
+    monkeypatch.setattr(graphs_module, "explain_graph", lambda *a, **k: calls.append(1) or explain_graph(*a, **k))
     again = list(mage.explain_many(model, graphs, folder=tmp_path, tau=0.5))
     assert calls == []
     for a, b in zip(first, again, strict=True):
@@ -272,7 +274,7 @@ def test_bad_arguments_are_refused_before_the_model_is_asked(options, message):
         ({"include": torch.ones(12, dtype=torch.bool)}, "include: nodes are whole numbers"),
         ({"exclude": [12]}, "exclude: node 12 does not play"),
         ({"edge": "ab"}, "edge: nodes are whole numbers, got 'a'"),
-        ({"edge": 3}, "edge must be a list of nodes, got 3"),
+        ({"edge": 3}, "edge must be a pair of nodes, got 3"),
         ({"edge": (1, 2, 3)}, "edge must be a pair of nodes"),
         ({"node": 1.5}, "node: nodes are whole numbers, got 1.5"),
         ({"groups": [["a"]]}, "groups: nodes are whole numbers"),

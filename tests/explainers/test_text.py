@@ -12,7 +12,9 @@ from tests.helpers.sentences import CHAIN, EDGES, WORDS, Scores, letters, praise
 
 def test_phrases_for_and_against():
     words = ["not", "good", "and", "dull", "film", "!"]
-    found = mage.explain_text(praise, words, edges=CHAIN, target=1, class_names=["bad", "fine"], progress=False)
+    found = mage.explain_text(
+        praise, words, tau=0.5, num_motifs=4, edges=CHAIN, target=1, class_names=["bad", "fine"], progress=False
+    )
     assert next(motif.names for motif in found.motifs if motif.sign < 0) == ("dull",)
     assert found.interactions[[0, 1]] == pytest.approx(-3.0)
     assert found.interactions[[1]] == pytest.approx(2.0)
@@ -87,7 +89,7 @@ def test_it_survives_its_file(tmp_path):
     ("arguments", "message"),
     [
         ({"class_names": ["one"]}, "class_names must list 2 names"),
-        ({"class_names": "ab"}, "class_names must list 2 names"),
+        ({"class_names": "ab"}, "class_names must be a list of names, got the text 'ab'"),
         ({"include": [9]}, "include"),
         ({"tau": 2.0}, "tau"),
         ({"method": "guess"}, "method must be one of"),
@@ -110,7 +112,9 @@ def libraries(monkeypatch):
 @pytest.mark.parametrize("kind", ["gcn", "gin", "gat"])
 def test_shipped_networks_see_both_sides_of_a_sentence(libraries, kind):
     model = pretrained("graph_sst2", kind)
-    found = mage.explain_text(model, "A brilliant cast is wasted on a dull plot.", num_motifs=3, progress=False)
+    found = mage.explain_text(
+        model, "A brilliant cast is wasted on a dull plot.", tau=0.5, num_motifs=3, progress=False
+    )
     assert found.target == 0
     sides = {name: motif.sign for motif in found.motifs for name in motif.names}
     assert sides == {"brilliant": -1, "wasted": 1, "dull": 1}

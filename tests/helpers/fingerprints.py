@@ -5,7 +5,7 @@ from torch import nn
 from torch_geometric.data import Data
 from torch_geometric.nn import GATConv, GCNConv, MessagePassing, PNAConv
 
-from mage.explainers.pipeline import fingerprint
+from mage.explainers.graphs import fingerprint
 
 
 class Apply:

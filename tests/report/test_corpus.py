@@ -109,9 +109,9 @@ def test_damaged_files_are_named_and_left_out(tmp_path, page):
 
 def test_mixed_folders_are_told(tmp_path):
     write_molecules(tmp_path)
-    other = nitrobenzene(dataset="Molecules", model="gcn", graph=0, class_names=["mutagen", "non-mutagen"])
+    other = nitrobenzene(dataset="Molecules", model="gcn", position=0, class_names=["mutagen", "non-mutagen"])
     other.save(tmp_path / "other.mage")
-    benzene(dataset="Molecules", model="gin", graph=110).save(tmp_path / "again.mage")
+    benzene(dataset="Molecules", model="gin", position=110).save(tmp_path / "again.mage")
     text = run_page(tmp_path).text
     assert "mixes 2 sources: Molecules, gcn; Molecules, gin" in text
     assert "1 graph is here more than once" in text

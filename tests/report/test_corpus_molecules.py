@@ -7,7 +7,7 @@ import networkx as nx
 import numpy as np
 import pytest
 
-from mage.explanation import GraphSubject
+from mage.explanation import GraphSubject, MoleculeSubject
 from mage.report.corpus_entries import read_entries
 from mage.report.molecules import AROMATIC, molecule_of
 from mage.report.motif_classes import Catalogue, LabelledGraph
@@ -52,7 +52,7 @@ def test_either_way_to_write_a_ring_gives_the_same_pattern():
 def test_hydrogens_that_are_no_nodes_stay_on_atoms_other_than_carbon():
     aminophenol = chem.MolFromSmiles("Nc1ccc(O)cc1")
     bonds = [(bond.GetBeginAtomIdx(), bond.GetEndAtomIdx()) for bond in aminophenol.GetBonds()]
-    explanation = explained([str(v) for v in range(8)], bonds, [], smiles="Nc1ccc(O)cc1")
+    explanation = explained([str(v) for v in range(8)], bonds, [], subject=MoleculeSubject("Nc1ccc(O)cc1"))
     graph = molecule_of(explanation).labelled()
     assert graph.labels == ("NH2", "C", "C", "C", "C", "OH", "C", "C")
     assert pattern_name(graph.induced([0]), True) == "amino"
@@ -61,8 +61,8 @@ def test_hydrogens_that_are_no_nodes_stay_on_atoms_other_than_carbon():
 
 
 def test_a_molecule_that_is_not_the_graph_is_not_believed():
-    assert molecule_of(explained(["0", "1", "2"], [(0, 1), (1, 2), (0, 2)], [], smiles="CCO")) is None
-    assert molecule_of(explained(["0", "1", "2"], [(0, 1), (1, 2)], [], smiles="not smiles")) is None
+    assert molecule_of(explained(["0", "1", "2"], [(0, 1), (1, 2), (0, 2)], [], subject=MoleculeSubject("CCO"))) is None
+    assert molecule_of(explained(["0", "1", "2"], [(0, 1), (1, 2)], [], subject=MoleculeSubject("not smiles"))) is None
     assert molecule_of(explained(["not", "bad", "No"], [(0, 1), (1, 2)], [])) is None
 
 
@@ -110,7 +110,9 @@ def test_orders_count_only_if_all_molecules_have_them(tmp_path):
 def test_groups_within_a_fragment_are_named(smiles, name):
     molecule = chem.MolFromSmiles(smiles)
     bonds = [(bond.GetBeginAtomIdx(), bond.GetEndAtomIdx()) for bond in molecule.GetBonds()]
-    found = molecule_of(explained([str(v) for v in range(molecule.GetNumAtoms())], bonds, [], smiles=smiles))
+    found = molecule_of(
+        explained([str(v) for v in range(molecule.GetNumAtoms())], bonds, [], subject=MoleculeSubject(smiles))
+    )
     assert pattern_name(found.labelled(), True) == name
 
 

@@ -126,7 +126,13 @@ def test_regression_and_single_nodes_have_pages():
 def test_of_a_large_graph_the_part_around_the_motifs_is_drawn():
     explanation = made_up(nx.path_graph(5), max_nodes=2)
     path = np.array([np.arange(1999), np.arange(1, 2000)])
-    large = replace(explanation, num_nodes=2000, names=tuple(f"n{v}" for v in range(2000)), edge_index=path)
+    large = replace(
+        explanation,
+        num_nodes=2000,
+        names=tuple(f"n{v}" for v in range(2000)),
+        edge_index=path,
+        motifs=replace(explanation.motifs, num_nodes=2000),
+    )
     page = explanation_page(replace(large, interactions=replace(large.interactions, names=large.names[:5])))
     data = data_of(page)
     assert len(data["nodes"]) == 60

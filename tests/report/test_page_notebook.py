@@ -31,7 +31,13 @@ def test_explanations_show_picture_and_table():
 def test_large_graphs_show_what_is_around_the_motifs():
     explanation = made_up(nx.path_graph(3), max_nodes=1)
     path = np.array([np.arange(999), np.arange(1, 1000)])
-    large = replace(explanation, num_nodes=1000, names=tuple(map(str, range(1000))), edge_index=path)
+    large = replace(
+        explanation,
+        num_nodes=1000,
+        names=tuple(map(str, range(1000))),
+        edge_index=path,
+        motifs=replace(explanation.motifs, num_nodes=1000),
+    )
     (picture,) = pictures(large._repr_html_())
     assert len([part for part in picture if part.tag.endswith("circle")]) == 60
 

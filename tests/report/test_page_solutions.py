@@ -10,6 +10,7 @@ from mage.cli.demo import demo_explanation
 from mage.explainers import get
 from mage.graph import PlayerGraph
 from mage.models import demo_graph, load_demo_model
+from mage.motifs import Motif
 from mage.report import solution_grid
 from mage.report.solutions import IMPOSSIBLE
 from tests.helpers.explanations import made_up
@@ -112,10 +113,16 @@ def test_players_that_are_groups():
     plain = made_up(nx.path_graph(4), max_nodes=2)
     groups = ((0, 1), (2,), (3, 4, 5), (6,))
     motifs = tuple(
-        replace(motif, nodes=tuple(sorted(node for player in motif.nodes for node in groups[player])))
+        Motif(tuple(sorted(node for player in motif.nodes for node in groups[player])), motif.score)
         for motif in plain.motifs
     )
-    explanation = replace(plain, players=groups, num_nodes=7, motifs=replace(plain.motifs, motifs=motifs, num_nodes=7))
+    explanation = replace(
+        plain,
+        players=groups,
+        num_nodes=7,
+        names=tuple(map(str, range(7))),
+        motifs=replace(plain.motifs, motifs=motifs, num_nodes=7),
+    )
     grid = solution_grid(explanation)
     assert grid.complete
     start = grid.solutions[grid.cells[grid.start]]

@@ -86,7 +86,7 @@ def explain(
     everyday = {
         "target": target,
         "node": node,
-        "edge": None if edge is None else tuple(edge),
+        "edge": edge,
         "num_motifs": num_motifs,
         "max_nodes": max_nodes,
         "tau": tau,
@@ -124,7 +124,7 @@ def explain_graph(
     node_names = checked_names(names, count)
     reduction = PlayerReduction(request.graph)
     game = ModelGame(model, data, replace(request.graph, groups=reduction.grouping()))
-    graph = InputGraph(node_names, game.edge_index, subject_of(data), tuple(class_names or ()))
+    graph = InputGraph(node_names, game.edge_index, subject_of(data), class_names)
     return explain_game(game, request, graph, reduction=reduction, progress=progress, started=started)
 
 

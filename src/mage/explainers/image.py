@@ -99,7 +99,7 @@ def explain_image(
         game.names,
         np.concatenate([edges, edges[::-1]], axis=1),
         ImageSubject.of(picture, game.segments),
-        tuple(class_names or ()),
+        class_names,
     )
     return explain_game(game, whole, graph, progress=progress, started=started)
 

@@ -32,13 +32,13 @@ class InputGraph:
         names: A name per node.
         edge_index: Edges [2, e] as they were given.
         subject: What the nodes are.
-        class_names: Names of the classes; empty where they are not known.
+        class_names: Names of the classes; None where they are not known.
     """
 
     names: tuple[str, ...]
     edge_index: Integers
     subject: Subject = field(default_factory=GraphSubject)
-    class_names: tuple[str, ...] = ()
+    class_names: Sequence[str] | None = None
 
     @classmethod
     def of(cls, game: Game) -> InputGraph:
@@ -173,8 +173,10 @@ def checked_names(names: Any, count: int) -> tuple[str, ...]:
     return tuple(str(name) for name in names)
 
 
-def checked_class_names(names: Sequence[str], game: Game) -> tuple[str, ...]:
-    """Names of the classes, as many as there are."""
+def checked_class_names(names: Sequence[str] | None, game: Game) -> tuple[str, ...]:
+    """Names of the classes, as many as there are; none where they are not known."""
+    if names is None:
+        return ()
     if isinstance(names, str):
         raise ValueError(f"class_names must be a list of names, got the text {names!r}")
     if not len(names):

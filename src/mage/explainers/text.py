@@ -84,5 +84,5 @@ def explain_text(
     game = TextGame(model, sentence, whole.model)
     text = game.sentence.text(np.ones(game.num_players, dtype=np.bool_))
     subject = SentenceSubject(game.words, text)
-    graph = InputGraph(game.words, game.sentence.edge_index, subject, tuple(class_names or ()))
+    graph = InputGraph(game.words, game.sentence.edge_index, subject, class_names)
     return explain_game(game, whole, graph, progress=progress, started=started)

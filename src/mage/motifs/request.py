@@ -108,7 +108,7 @@ def checked_nodes(name: str, nodes: Any) -> tuple[int, ...]:
     """A list of nodes; which of them exist is known later."""
     if isinstance(nodes, str) or not isinstance(nodes, Iterable):
         raise ValueError(f"{name} must be a list of nodes, got {nodes!r}")
-    listed = tuple(nodes.tolist()) if isinstance(nodes, np.ndarray) else tuple(nodes)
+    listed = tuple(nodes.tolist() if hasattr(nodes, "tolist") else nodes)
     for node in listed:
         if isinstance(node, bool | np.bool_) or not hasattr(node, "__index__"):
             raise ValueError(f"{name}: nodes are whole numbers, got {node!r}")

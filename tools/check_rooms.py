@@ -1,8 +1,8 @@
 """Check of the layout of ``src/mage``: which room imports which, long files, long signatures.
 
 A room is a folder (or module) directly under ``mage``. It may import rooms of earlier levels and nothing else. Imports
-inside functions, under ``TYPE_CHECKING`` and by ``import_module("mage.…")`` count like all others. Names that begin
-with an underscore stay inside their room.
+inside functions, under ``TYPE_CHECKING``, by ``import_module("mage.…")`` and by ``load_name("mage.…:…")`` count like
+all others. Names that begin with an underscore stay inside their room.
 
     python tools/check_rooms.py [folder of the package]
 """
@@ -52,8 +52,8 @@ def _imported(node: ast.AST, package: tuple[str, ...]) -> Iterator[tuple[str, ..
         case ast.ImportFrom():
             names, level = [f"{node.module or ''}.{alias.name}".lstrip(".") for alias in node.names], node.level
         case ast.Call(args=[ast.Constant(str(name)) | ast.JoinedStr([ast.Constant(str(name)), *_]), *_]):
-            if ast.unparse(node.func).rpartition(".")[2] in {"import_module", "__import__", "require"}:
-                names, level = [name.strip(".")], len(name) - len(name.lstrip("."))
+            if ast.unparse(node.func).rpartition(".")[2] in {"import_module", "__import__", "require", "load_name"}:
+                names, level = [name.strip(".").replace(":", ".")], len(name) - len(name.lstrip("."))
     for name in names:
         yield (*package[: len(package) - level + 1], *name.split(".")) if level else tuple(name.split("."))
 

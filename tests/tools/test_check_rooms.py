@@ -53,8 +53,9 @@ def test_a_good_tree_passes(tmp_path):
         ("import importlib\nimportlib.import_module('mage.metrics')\n", 2),
         ("from importlib import import_module\nimport_module(f'mage.metrics.{name}')\n", 2),
         ("from mage._core.optional import require\nrequire('mage.metrics', 'plot')\n", 2),
+        ("from mage._core.importing import load_name\nload_name('mage.metrics:draw')\n", 2),
     ],
-    ids=["plain", "module", "relative", "package", "lazy", "method", "types", "literal", "f-string", "require"],
+    ids=["plain", "module", "relative", "package", "lazy", "method", "types", "literal", "f-string", "require", "name"],
 )
 def test_an_import_of_a_later_room_is_refused(tmp_path, text, line):
     (message,) = problems(tmp_path, {"games/late.py": text})

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import importlib
-import sys
-import textwrap
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from mage._core.checks import checked_whole
+from mage._core.importing import error_line, load_user_object
 from mage._core.optional import require
 
 
@@ -68,44 +66,11 @@ def load_model(name: str, weights: Path | None) -> Any:
     """A model from ``module:name``: an instance, or a class or function that makes one without arguments."""
     import torch
 
-    found = imported(name)
-    network = found if isinstance(found, torch.nn.Module) else made(name, found)
-    if weights is not None:
-        _put_weights(network, weights)
-    return network
-
-
-def imported(name: str) -> Any:
-    """What ``module:name`` stands for; the current folder is looked in first."""
-    module, _, attribute = name.partition(":")
-    if not module or not attribute:
-        raise ValueError(f"--model must be module:name, got {name!r}")
-    if str(Path.cwd()) not in sys.path:
-        sys.path.insert(0, str(Path.cwd()))
-    try:
-        return getattr(importlib.import_module(module), attribute)
-    except (ImportError, AttributeError) as error:
-        raise ValueError(f"--model: {name!r} cannot be imported: {error}") from error
-    except (Exception, SystemExit) as error:  # the user's file may raise anything
-        raise ValueError(
-            f"--model: {name!r} cannot be imported: {_in_a_line(error)}\nTo see where, run: python -c 'import {module}'"
-        ) from error
-
-
-def made(name: str, factory: Any) -> Any:
-    """The model that a class or function makes."""
-    if not callable(factory):
-        kind = type(factory).__name__
-        raise ValueError(f"--model: {name!r} is of type {kind}; name a model, or a class or function that makes one")
-    try:
-        network = factory()
-    except (Exception, SystemExit) as error:  # the user's function may raise anything
-        raise ValueError(
-            f"--model: {name!r} raised {_in_a_line(error)}\n"
-            "It is called without arguments; name a function that makes the model that way."
-        ) from error
+    network = load_user_object("--model", name, "model", lambda target: isinstance(target, torch.nn.Module))
     if not callable(network):
         raise ValueError(f"--model: {name!r} returned {type(network).__name__}, which is no model")
+    if weights is not None:
+        _put_weights(network, weights)
     return network
 
 
@@ -118,13 +83,9 @@ def _put_weights(network: Any, weights: Path) -> None:
     except Exception as error:
         kind = type(network).__name__
         raise ValueError(
-            f"--weights: {weights} does not fit {kind}: {_in_a_line(error)}\n"
+            f"--weights: {weights} does not fit {kind}: {error_line(error)}\n"
             "It must be the state dict of the same network, as torch.save(model.state_dict(), ...) writes it."
         ) from error
-
-
-def _in_a_line(error: BaseException) -> str:
-    return textwrap.shorten(f"{type(error).__name__}: {error}", width=300, placeholder=" …")
 
 
 def load_graph(path: Path) -> Any:

@@ -11,6 +11,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from mage._core.importing import load_user_object
 from mage.cli._app import app, failing_politely
 from mage.cli._options import check_files, checked_max_nodes
 from mage.explanation import SentenceSubject
@@ -159,13 +160,6 @@ def _model(name: str, dataset: str) -> tuple[Any, list[str] | None]:
         trained_on = str(checkpoint.about.get("dataset"))
         return checkpoint.model, list(datasets.card(trained_on).class_names) if trained_on in _SETS else None
     if ":" in name:
-        return _imported(name), None
+        # A class of networks is called to make one; a function of sentences is the model itself.
+        return load_user_object("--model", name, "model", lambda it: callable(it) and not isinstance(it, type)), None
     raise ValueError(f"--model: {name!r} is none of {', '.join(_KINDS)}, no file or folder, and not module:name")
-
-
-def _imported(name: str) -> Any:
-    """A network, or a function of sentences, by ``module:name``; classes of networks are made without arguments."""
-    from mage.cli import _sources
-
-    found = _sources.imported(name)
-    return _sources.made(name, found) if isinstance(found, type) or not callable(found) else found

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import hashlib
-import importlib
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from mage._core.fingerprint import model_fingerprint, update
+from mage._core.importing import load_user_object
 from mage.experiments.work import Subject
 
 if TYPE_CHECKING:
@@ -46,19 +45,17 @@ class Source:
         from mage import datasets
 
         if name not in self._datasets:
-            self._datasets[name] = _imported("datasets", name)() if ":" in name else datasets.load(name, self.root)
-        found = self._datasets[name]
-        if not isinstance(found, datasets.GraphDataset):
-            raise ValueError(f"datasets: {name} makes a {type(found).__name__}; see GraphDataset.from_graphs")
-        return found
+            self._datasets[name] = _user_dataset(name) if ":" in name else datasets.load(name, self.root)
+        return self._datasets[name]
 
     def model(self, dataset: str, name: str) -> Any:
         """A trained model."""
+        import torch
+
         from mage import models
 
         if ":" in name:
-            found = _imported("models", name)
-            return found if hasattr(found, "state_dict") and not isinstance(found, type) else found()
+            return load_user_object("models", name, "model", lambda target: isinstance(target, torch.nn.Module))
         if self.checkpoints is not None:
             return models.authors_checkpoint(self.checkpoints, dataset, name)
         if self.models is not None:
@@ -93,11 +90,10 @@ class Source:
         return self._fingerprints[name]
 
 
-def _imported(argument: str, name: str) -> Any:
-    module, _, attribute = name.partition(":")
-    if str(Path.cwd()) not in sys.path:
-        sys.path.insert(0, str(Path.cwd()))
-    try:
-        return getattr(importlib.import_module(module), attribute)
-    except (ImportError, AttributeError) as error:
-        raise ValueError(f"{argument}: {name!r} cannot be imported: {error}") from error
+def _user_dataset(name: str) -> GraphDataset:
+    from mage.datasets import GraphDataset
+
+    dataset = load_user_object("datasets", name, "dataset", lambda target: isinstance(target, GraphDataset))
+    if not isinstance(dataset, GraphDataset):
+        raise ValueError(f"datasets: {name} makes a {type(dataset).__name__}; see GraphDataset.from_graphs")
+    return dataset

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import importlib
 from collections.abc import Callable
-from typing import Any
+from typing import Any, cast
 
+from mage._core.importing import load_name
 from mage._core.optional import require
 from mage.explainers.protocol import Explainer
 
@@ -40,9 +40,7 @@ def explainer_class(name: str) -> Callable[..., Explainer]:
     make = _EXPLAINERS[name]
     if isinstance(make, str):
         require("torch_geometric", "pyg")
-        module, _, attribute = make.partition(":")
-        made: Callable[..., Explainer] = getattr(importlib.import_module(f"mage.explainers.{module}"), attribute)
-        return made
+        return cast("type[Explainer]", load_name(f"mage.explainers.{make}"))
     return make
 
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import importlib
 import math
 from collections.abc import Callable
 from typing import NamedTuple, cast
 
 import numpy as np
 
+from mage._core.importing import load_name
 from mage._core.typing import Integers
 from mage.motifs.problem import MotifProblem
 from mage.motifs.solvers.heuristic import heuristic_motifs
@@ -35,12 +35,11 @@ class Solution(NamedTuple):
 class _Method(NamedTuple):
     """Where a solver lives, which is imported when it is needed, and the nodes it may visit by default."""
 
-    module: str
-    function: str
+    place: str
     default_nodes: Callable[[int], int]
 
     def load(self) -> Solver:
-        return cast("Solver", getattr(importlib.import_module(self.module), self.function))
+        return cast("Solver", load_name(f"mage.motifs.solvers.{self.place}"))
 
 
 def default_search_nodes(num_nodes: int) -> int:
@@ -49,8 +48,8 @@ def default_search_nodes(num_nodes: int) -> int:
 
 
 _METHODS: dict[str, _Method] = {
-    "search": _Method("mage.motifs.solvers.search", "search_motifs", default_search_nodes),
-    "milp": _Method("mage.motifs.solvers.milp", "solve_program", lambda _: _DEFAULT_PROGRAMME_NODES),
+    "search": _Method("search:search_motifs", default_search_nodes),
+    "milp": _Method("milp:solve_program", lambda _: _DEFAULT_PROGRAMME_NODES),
 }
 
 

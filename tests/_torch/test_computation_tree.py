@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from torch_geometric.data import Data
 
 from mage._kernels.neighbourhoods import colours_by_round
-from mage._torch.computation_tree import incoming_edges, unfold
+from mage._torch.computation_tree import build_computation_tree, incoming_edges
 from mage.games import ModelGame
 from mage.graph import packing
 from mage.models import GAT, GCN, GIN
@@ -24,27 +24,27 @@ def test_incoming_edges_are_those_that_point_to_a_node(players, seed):
 
 @settings(max_examples=30, deadline=None)
 @given(st.sampled_from(["gcn", "gin", "gat"]), st.integers(2, 9), st.integers(1, 3), st.integers(0, 1000))
-def test_roots_are_told_what_they_would_hear_in_their_coalitions(kind, players, layers, seed):
+def test_roots_contribute_what_they_do_in_their_coalitions(kind, players, layers, seed):
     torch.manual_seed(seed)
     graph = random_graph(players, 0.35, seed)
     edges = torch.from_numpy(graph.edges.T.copy()).reshape(2, -1)
     features = torch.eye(2).double()[torch.randint(2, (players,))]
     data = Data(x=features, edge_index=torch.cat([edges, edges.flip(0)], dim=1))
     model = {"gcn": GCN, "gin": GIN, "gat": GAT}[kind](2, 2, 4, num_layers=layers).double().eval()
-    shares = ModelGame(model, data, masking="split", target=0).node_shares
+    contributions = ModelGame(model, data, masking="split", target=0).node_contributions
     generator = np.random.default_rng(seed)
     masks = generator.random((12, players)) < 0.8
     roots = generator.integers(players, size=12)
     masks[np.arange(12), roots] = True
     coalitions, with_degrees = packing.pack(masks), kind == "gcn"
     colours = np.empty((layers + 1, 12, players), dtype=np.uint64)
-    colours_by_round(coalitions, graph.adjacency_bits, shares.kinds, layers, with_degrees, colours)
-    found = shares.of_unfolding(shares.unfolding(coalitions, roots, colours, with_degrees), 12)
-    assert found == pytest.approx(shares(coalitions)[np.arange(12), roots], abs=1e-12)
+    colours_by_round(coalitions, graph.adjacency_bits, contributions.kinds, layers, with_degrees, colours)
+    tree = contributions.tree(coalitions, roots, colours, with_degrees)
+    assert contributions.of_tree(tree, 12) == pytest.approx(contributions(coalitions)[np.arange(12), roots], abs=1e-12)
 
 
 def test_equal_parts_occur_once():
-    """A star: whichever of its equal leaves the centre hears, it is one node that it hears so many times."""
+    """A star: its leaves are equal, so one copy of a leaf sends all messages to the centre."""
     leaves = np.arange(1, 6)
     edge_index = np.concatenate([np.stack([np.zeros(5, int), leaves]), np.stack([leaves, np.zeros(5, int)])], axis=1)
     masks = np.tril(np.ones((6, 6), dtype=bool))[1:]  # the centre with one leaf, two, …, five
@@ -52,7 +52,9 @@ def test_equal_parts_occur_once():
     adjacency[0], adjacency[1:] = 0b111110, 1
     colours = np.empty((2, 5, 6), dtype=np.uint64)
     colours_by_round(packing.pack(masks), adjacency, np.array([0, 1, 1, 1, 1, 1], np.uint64), 1, False, colours)
-    found = unfold(edge_index, incoming_edges(edge_index, 6), masks, np.zeros(5, dtype=int), colours, False)
-    assert found.nodes.tolist() == [0, 0, 0, 0, 0, 1, 0]  # five roots, one leaf, and the node that fills up degrees
-    assert np.bincount(found.ends[1], minlength=7).tolist() == [1, 2, 3, 4, 5, 0, 0]
-    assert set(found.ends[0].tolist()) == {5}
+    tree = build_computation_tree(
+        edge_index, incoming_edges(edge_index, 6), masks, np.zeros(5, dtype=int), colours, False
+    )
+    assert tree.nodes.tolist() == [0, 0, 0, 0, 0, 1, 0]  # five roots, one leaf, and the node that fills up degrees
+    assert np.bincount(tree.ends[1], minlength=7).tolist() == [1, 2, 3, 4, 5, 0, 0]
+    assert set(tree.ends[0].tolist()) == {5}

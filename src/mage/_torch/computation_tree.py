@@ -2,7 +2,8 @@
 
 After L layers a node knows the tree of its neighbours, their neighbours and so on, L deep. The tree is built with edges
 that point to the root only, so that a subtree can serve many roots: a node at height j, which needs to be right after
-j layers, hears nodes at height j − 1. Thousands of neighbourhoods then cost the model little more than their roots.
+j layers, gets messages from nodes at height j − 1. Thousands of neighbourhoods then cost the model little more than
+their roots.
 """
 
 from __future__ import annotations
@@ -14,8 +15,8 @@ import numpy as np
 from mage._core.typing import Bits, Integers, Masks
 
 
-class Unfolding(NamedTuple):
-    """A graph of copies: its roots come first, one for each neighbourhood, in their order.
+class ComputationTree(NamedTuple):
+    """The trees of some nodes, as one graph of copies: the roots come first, in their order.
 
     Attributes:
         nodes: The node of the input graph that each row is a copy of.
@@ -41,10 +42,10 @@ def incoming_edges(edge_index: Integers, num_nodes: int) -> Integers:
     return table
 
 
-def unfold(
+def build_computation_tree(
     edge_index: Integers, incoming: Integers, members: Masks, roots: Integers, colours: Bits, with_degrees: bool
-) -> Unfolding:
-    """The unfolding of one node in each of many coalitions.
+) -> ComputationTree:
+    """The computation tree of one node in each of many coalitions.
 
     Args:
         edge_index: Edges of the input graph [2, e].
@@ -59,7 +60,7 @@ def unfold(
     nodes, first, ends, edges = [], 0, [], []
     for height in range(len(colours) - 1, -1, -1):
         nodes.append(node)
-        own = first + np.arange(len(node))
+        copies = first + np.arange(len(node))
         first += len(node)
         if height == 0 and not with_degrees:
             break
@@ -67,15 +68,15 @@ def unfold(
         copy, column = np.nonzero((into >= 0) & members[row[:, None], source[into]])
         edge = into[copy, column]
         loop = source[edge] == node[copy]
-        target, heard = own[copy], np.where(loop, own[copy], first)
+        target, origin = copies[copy], np.where(loop, copies[copy], first)
         if height > 0:
             beyond = ~loop
-            who = row[copy[beyond]], source[edge[beyond]]
-            _, some, inverse = np.unique(colours[height - 1][who], return_index=True, return_inverse=True)
-            heard[beyond] = first + inverse
-            row, node = who[0][some], who[1][some]
-        # At height 0 only the number of edges is felt, so that all may come from one node, the last.
-        ends.append(np.stack([heard, target]))
+            sender = row[copy[beyond]], source[edge[beyond]]
+            _, kept, inverse = np.unique(colours[height - 1][sender], return_index=True, return_inverse=True)
+            origin[beyond] = first + inverse
+            row, node = sender[0][kept], sender[1][kept]
+        # At height 0 only the number of edges matters, so that all may come from one node, the last.
+        ends.append(np.stack([origin, target]))
         edges.append(edge)
     nodes.append(roots[:1])
-    return Unfolding(np.concatenate(nodes), np.concatenate(ends, axis=1), np.concatenate(edges))
+    return ComputationTree(np.concatenate(nodes), np.concatenate(ends, axis=1), np.concatenate(edges))

@@ -15,6 +15,7 @@ from mage.graph import PlayerGraph, as_masks, component_rows, networkx_order, pa
 
 if TYPE_CHECKING:
     from mage._torch.outputs import Readout
+    from mage.games.node_contributions import NodeContributions
 
 ValueFunction = Callable[[Masks], Any]
 
@@ -110,6 +111,11 @@ class Game:
     @cached_property
     def readout(self) -> Readout | None:
         """Which number of a model is explained; None where no model is behind the game."""
+        return None
+
+    @cached_property
+    def node_contributions(self) -> NodeContributions | None:
+        """What each node adds to worths, where a model adds up or averages its nodes and shows them; else None."""
         return None
 
     @cached_property

@@ -19,7 +19,7 @@ from mage._torch.outputs import Readout
 from mage.games.computation_graph import computation_graph
 from mage.games.game import Game
 from mage.games.grouping import checked_groups, checked_nodes
-from mage.games.node_contributions import NodeShares, contributions_of
+from mage.games.node_contributions import NodeContributions, contributions_of
 from mage.games.participants import Participants
 from mage.games.request import GraphRequest, changed
 from mage.graph import PlayerGraph
@@ -133,7 +133,7 @@ class ModelGame(Game):
     def num_queries(self) -> int:
         """Graphs the model has been run on, the unmasked one included; coalitions without the target need no run.
 
-        Neighbourhoods that ``method="exact-local"`` has unfolded count by their nodes: as many as the graph has are
+        Computation trees that ``method="exact-local"`` asks for count by their nodes: as many as the graph has are
         one query.
         """
         return self.runner.num_runs
@@ -175,7 +175,7 @@ class ModelGame(Game):
             kept = torch.nonzero(participants.column <= participants.num_players).flatten()
             participants = participants.restricted_to(kept)
         game = copy.copy(self)
-        vars(game).pop("node_shares", None)
+        vars(game).pop("node_contributions", None)
         game._start(participants)
         return game
 
@@ -198,7 +198,7 @@ class ModelGame(Game):
         return values.cpu().numpy()
 
     @cached_property
-    def node_shares(self) -> NodeShares | None:
+    def node_contributions(self) -> NodeContributions | None:
         """What each node adds to worths, for models that add up or average their nodes; None for others."""
         whole = len(self.participants.targets) == 0 and self.participants.one_node_each
         if not whole or self.runner.masking is not MASKINGS["split"] or self.runner.one_by_one:

@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 
 from mage._core.typing import Bits, Floats, Integers, Masks
-from mage._torch.computation_tree import Unfolding, incoming_edges, unfold
+from mage._torch.computation_tree import ComputationTree, build_computation_tree, incoming_edges
 from mage._torch.graph_input import GraphInput
 from mage._torch.masked_model import MaskedModel
 from mage._torch.masking import union_of_copies
@@ -64,7 +64,7 @@ def _rows(value: Tensor) -> Floats:
 
 
 class Wiring(NamedTuple):
-    """Who hears whom, as far as the model can tell.
+    """Along which edges messages go, as far as the model can tell.
 
     Attributes:
         kinds: A number for each player, equal for those that carry the same.
@@ -77,13 +77,13 @@ class Wiring(NamedTuple):
     edges_alike: bool
 
 
-class NodeShares:
-    """h_v(T): what node v adds to the worth of T; the shares of all members make up the worth.
+class NodeContributions:
+    """h_v(T): what node v adds to the worth of T; the contributions of all members make up the worth.
 
     Args:
         outputs: The output of every node as if it were alone in the pool, for coalitions [q, n].
-        unfolded: The same for the first so many nodes of an unfolding.
-        wiring: Who hears whom.
+        root_outputs: The same for the first so many nodes of a computation tree, its roots.
+        wiring: Along which edges messages go.
         alone: The outputs where all nodes are absent [n].
         scale: What an output counts in the worth: 1 for a model that adds up its nodes, 1/n for one that averages.
     """
@@ -91,13 +91,13 @@ class NodeShares:
     def __init__(
         self,
         outputs: Callable[[Masks], Floats],
-        unfolded: Callable[[Unfolding, int], Floats],
+        root_outputs: Callable[[ComputationTree, int], Floats],
         wiring: Wiring,
         alone: Floats,
         scale: float,
     ) -> None:
         self._outputs = outputs
-        self._unfolded = unfolded
+        self._root_outputs = root_outputs
         self._alone = alone
         self._scale = scale
         self._edge_index = wiring.edge_index
@@ -110,40 +110,40 @@ class NodeShares:
         cls,
         game: Game,
         outputs: Callable[[Masks], Floats],
-        unfolded: Callable[[Unfolding, int], Floats],
+        root_outputs: Callable[[ComputationTree, int], Floats],
         wiring: Wiring,
-    ) -> NodeShares | None:
-        """The shares of a game's nodes, or None where they do not make up the worth of all."""
+    ) -> NodeContributions | None:
+        """The contributions of a game's nodes, or None where they do not make up the worth of all."""
         everyone = np.ones((1, game.num_players), dtype=np.bool_)
         try:
             absent, present = outputs(np.concatenate([~everyone, everyone]))
         except (RuntimeError, ValueError, TypeError, IndexError):
             return None  # the model does not take such batches
-        shares, total = present - absent, float(game.worth(everyone)[0])
-        for scale in (1.0 / len(shares), 1.0):
+        added, total = present - absent, float(game.worth(everyone)[0])
+        for scale in (1.0 / len(added), 1.0):
             size = scale * float(np.abs(present).sum() + np.abs(absent).sum())
-            if abs(scale * float(shares.sum()) - total) <= _ROUNDINGS * game.resolution * max(abs(total), size):
-                return cls(outputs, unfolded, wiring, absent, scale)
+            if abs(scale * float(added.sum()) - total) <= _ROUNDINGS * game.resolution * max(abs(total), size):
+                return cls(outputs, root_outputs, wiring, absent, scale)
         return None
 
     def __call__(self, coalitions: Bits) -> Floats:
-        """Shares of all nodes in each coalition [q, n]; 0 for nodes outside."""
+        """Contributions of all nodes in each coalition [q, n]; 0 for nodes outside."""
         masks = packing.unpack(coalitions, len(self._alone))
         return np.asarray(np.where(masks, self._scale * (self._outputs(masks) - self._alone), 0.0))
 
-    def unfolding(self, coalitions: Bits, roots: Integers, colours: Bits, with_degrees: bool) -> Unfolding:
-        """One node of each coalition, with what it hears there; see :func:`mage._torch.computation_tree.unfold`."""
+    def tree(self, coalitions: Bits, roots: Integers, colours: Bits, with_degrees: bool) -> ComputationTree:
+        """The computation tree of one node in each coalition; see :mod:`mage._torch.computation_tree`."""
         masks = packing.unpack(coalitions, len(self._alone))
-        return unfold(self._edge_index, self._incoming, masks, roots, colours, with_degrees)
+        return build_computation_tree(self._edge_index, self._incoming, masks, roots, colours, with_degrees)
 
-    def of_unfolding(self, unfolding: Unfolding, count: int) -> Floats:
-        """Shares of the first ``count`` nodes, the roots [count]."""
-        return np.asarray(self._scale * (self._unfolded(unfolding, count) - self._alone[unfolding.nodes[:count]]))
+    def of_tree(self, tree: ComputationTree, count: int) -> Floats:
+        """Contributions of the first ``count`` nodes, the roots [count]."""
+        return np.asarray(self._scale * (self._root_outputs(tree, count) - self._alone[tree.nodes[:count]]))
 
 
 def contributions_of(
     game: Game, runner: MaskedModel, participants: Participants, readout: Readout
-) -> NodeShares | None:
+) -> NodeContributions | None:
     """What each node adds to the worths of a model's game, or None where they do not make up the worth of all.
 
     Args:
@@ -166,15 +166,15 @@ def contributions_of(
                 parts.append(readout(out.reshape(portion.numel(), -1)).double().cpu().reshape(len(portion), -1))
         return np.asarray(torch.cat(parts).numpy()[:, node_of_player])
 
-    def roots(unfolding: Unfolding, count: int) -> Floats:
+    def root_outputs(tree: ComputationTree, count: int) -> Floats:
         """The number that is explained, for the first ``count`` nodes as if each were alone in the pool [count]."""
-        rows = torch.arange(len(unfolding.nodes), device=graph.device)
-        nodes = torch.from_numpy(node_of_player[unfolding.nodes]).to(graph.device)
-        edges = torch.from_numpy(unfolding.edges).to(graph.device)
+        rows = torch.arange(len(tree.nodes), device=graph.device)
+        nodes = torch.from_numpy(node_of_player[tree.nodes]).to(graph.device)
+        edges = torch.from_numpy(tree.edges).to(graph.device)
         features = {key: value[nodes] for key, value in graph.node.items()}
         data = union_of_copies(graph, len(rows), features, edges, rows)
-        data.edge_index = torch.from_numpy(unfolding.ends).to(graph.device)
-        runner.num_runs += unfolding.queries(graph.num_nodes)
+        data.edge_index = torch.from_numpy(tree.ends).to(graph.device)
+        runner.num_runs += tree.queries(graph.num_nodes)
         with runner.evaluating():
             out = runner.forward(data, len(rows))
             return np.asarray(readout(out.reshape(len(rows), -1)[:count]).double().cpu().numpy())
@@ -186,4 +186,4 @@ def contributions_of(
         participants.column.cpu().numpy()[graph.edge_index.cpu().numpy()],
         edges_are_alike(looked_at),
     )
-    return NodeShares.of(game, outputs, roots, wiring)
+    return NodeContributions.of(game, outputs, root_outputs, wiring)

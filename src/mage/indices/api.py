@@ -19,7 +19,7 @@ from mage.graph import PlayerGraph
 from mage.indices.errors import Estimate
 from mage.indices.estimators.exact import checked_count, exact_values, readable
 from mage.indices.estimators.exact_local.coalitions import DEFAULT_LOCAL_BUDGET, NotLocalError, local_values
-from mage.indices.estimators.exact_local.nodes import QUERIES_OF_A_CHECK, listen, rooted_values
+from mage.indices.estimators.exact_local.nodes import QUERIES_OF_A_CHECK, measure_reach, node_values
 from mage.indices.estimators.permutation import DEFAULT_PERMUTATIONS, checked_orderings, permutation_values
 from mage.indices.estimators.surrogate import DEFAULT_SURROGATE_BUDGET, least_budget, surrogate_values
 from mage.indices.families import family_named
@@ -214,25 +214,24 @@ def _local_values(
 ) -> list[Floats]:
     if radius is not None:
         return local_values(game, game.graph, order, checked_whole("radius", radius, least=0), limit, seed, progress)
-    found = int(getattr(game, "num_hops", 0))
-    if found < 1:
-        raise ValueError("radius: say how many hops away players hear each other; only a model's game knows it itself")
-    shares = getattr(game, "node_shares", None)
-    if shares is not None:
+    hops = game.num_hops
+    if hops < 1:
+        raise ValueError("radius: say how many hops away players act together; only a model's game knows it itself")
+    if game.node_contributions is not None:
         # The model shows what each node adds: exact from far fewer queries.
         before = game.num_queries
-        hearing = listen(game, shares, found, seed)
+        reach = measure_reach(game, game.node_contributions, seed)
         left = limit - (game.num_queries - before) - QUERIES_OF_A_CHECK
         try:
-            return rooted_values(game, shares, hearing, order, max(left, 1), seed, progress)
+            return node_values(game, game.node_contributions, reach, order, max(left, 1), seed, progress)
         except NotLocalError as error:
             _log.info("%s", error)
     try:
-        return local_values(game, game.graph, order, found, limit, seed, progress)
+        return local_values(game, game.graph, order, hops, limit, seed, progress)
     except NotLocalError as error:
-        # Layers that divide by degrees hear one hop further. What was asked so far is remembered.
-        _log.info("%s; trying radius %d", error, found + 1)
-        return local_values(game, game.graph, order, found + 1, limit, seed, progress)
+        # Where layers divide by degrees, nodes one hop further away matter. Worths known so far are remembered.
+        _log.info("%s; trying radius %d", error, hops + 1)
+        return local_values(game, game.graph, order, hops + 1, limit, seed, progress)
 
 
 def _chosen_method(game: Game, graph: PlayerGraph, order: int, budget: int | None, permutations: int | None) -> str:

@@ -101,7 +101,7 @@ def test_models_tell_their_radius(model, hops):
 @pytest.mark.parametrize("kind", ["gin", "gcn", "gat"])
 @pytest.mark.parametrize("readout", ["mean", "sum"])
 @pytest.mark.parametrize("order", [1, 2, 3])
-def test_models_that_add_up_their_nodes_show_their_shares(kind, readout, order):
+def test_models_that_add_up_their_nodes_show_their_contributions(kind, readout, order):
     """Random graphs with nodes of few kinds, so that neighbourhoods recur."""
     makers = {"gin": GIN, "gcn": GCN, "gat": GAT}
     for seed in range(3):
@@ -113,11 +113,11 @@ def test_models_that_add_up_their_nodes_show_their_shares(kind, readout, order):
             x=torch.eye(3).double()[torch.randint(3, (10,))], edge_index=torch.cat([edges, edges.flip(0)], dim=1)
         )
         game = ModelGame(model, data, masking="split")
-        shares = game.node_shares
-        assert shares is not None
-        assert len(np.unique(shares.kinds)) <= 3
+        contributions = game.node_contributions
+        assert contributions is not None
+        assert len(np.unique(contributions.kinds)) <= 3
         masks = np.random.default_rng(seed).random((20, 10)) < 0.6
-        assert shares(packing.pack(masks)).sum(axis=1) == pytest.approx(game.worth(masks), abs=1e-12)
+        assert contributions(packing.pack(masks)).sum(axis=1) == pytest.approx(game.worth(masks), abs=1e-12)
         found = mage.interactions(ModelGame(model, data, masking="split"), order=order, method="exact-local")
         exact = mage.interactions(ModelGame(model, data, masking="split"), order=order, method="exact")
         assert found.values == pytest.approx(exact.values, abs=1e-12)
@@ -165,7 +165,7 @@ def test_equal_neighbourhoods_are_asked_for_once():
     found = mage.interactions(game, method="exact-local", radius=None)
     exact = mage.interactions(ModelGame(game.model, data, masking="split"), method="exact")
     assert found.values == pytest.approx(exact.values, abs=rounding(exact.values, np.float64))
-    # A few nodes unfolded, two runs that show how the model pools, and two kinds of checks; not 521 coalitions.
+    # A few trees, two runs that show how the model pools, and two kinds of checks; not 521 coalitions.
     assert found.num_queries < 2 * 5 + 2 + 2 * 64 + 2 * 64 + 5
     assert exact.num_queries > 500
 
@@ -182,7 +182,7 @@ def test_features_on_edges_keep_nodes_apart():
     assert all(len(set(kinds_of_nodes(GraphInput.of(data)).tolist())) == 2 for data in (weighted, one_way))
 
 
-def test_normalised_layers_hear_one_hop_further():
+def test_normalised_layers_depend_on_one_hop_more():
     model, data = GCN(4, 2, 8, num_layers=1).double().eval(), ring(9)
     with pytest.raises(NotLocalError):
         mage.interactions(ModelGame(model, data, masking="split"), method="exact-local", radius=1)
@@ -237,7 +237,7 @@ def test_real_molecules():
 
 
 class CountsAtSources(torch.nn.Module):
-    """Divides by the number of edges that leave a node, which unfolded neighbourhoods do not keep."""
+    """Divides by the number of edges that leave a node, which computation trees do not keep."""
 
     def __init__(self):
         super().__init__()
@@ -251,17 +251,17 @@ class CountsAtSources(torch.nn.Module):
         return self.second(torch_geometric.nn.global_add_pool(hidden.relu(), batch))
 
 
-def test_models_that_do_not_take_unfolded_neighbourhoods_see_coalitions(monkeypatch):
+def test_models_that_do_not_take_computation_trees_see_coalitions(monkeypatch):
     from mage.indices.estimators.exact_local import nodes
 
     torch.manual_seed(0)
     model, data = CountsAtSources().double().eval(), ring(9)
     data.x = data.x[:, :3]
     game = ModelGame(model, data, masking="split")
-    hearing = nodes.listen(game, game.node_shares, 1, seed=0)
-    assert hearing.extra_hop
+    reach = nodes.measure_reach(game, game.node_contributions, seed=0)
+    assert reach.extra_hop
     refused = []
-    monkeypatch.setattr(nodes, "_unfolded", lambda *_: refused.append("asked"))
+    monkeypatch.setattr(nodes, "_from_trees", lambda *_: refused.append("asked"))
     found = mage.interactions(game, method="exact-local")
     exact = mage.interactions(ModelGame(model, data, masking="split"), method="exact")
     assert found.values == pytest.approx(exact.values, abs=1e-12)
@@ -304,8 +304,8 @@ def test_what_the_model_does_not_look_at_keeps_no_nodes_apart():
     data.edge_truth = torch.arange(data.edge_index.size(1))
     data.position = torch.rand(12, 2)
     game = ModelGame(GIN(4, 2, 8, num_layers=2).double().eval(), data, masking="split")
-    assert game.node_shares.edges_alike
-    assert (game.node_shares.kinds == 0).all()
+    assert game.node_contributions.edges_alike
+    assert (game.node_contributions.kinds == 0).all()
 
 
 def test_budgets_are_held():
@@ -319,7 +319,7 @@ def test_budgets_are_held():
 
 @pytest.mark.long
 def test_molecules_that_have_too_many_coalitions():
-    """The authors' network hears four hops: a graph for which coalitions of that radius would be 10⁵ queries."""
+    """The authors' network depends on four hops: a graph for which coalitions of that radius would be 10⁵ queries."""
     folder = data_path("authors_checkpoints")
     model = authors_checkpoint(folder, "mutagenic", "gcn")
     dataset = mage.datasets.load("mutagenic")

@@ -84,13 +84,13 @@ def test_the_index_is_the_exact_one(name, edges):
 
 
 @pytest.mark.parametrize("name", ["GCN", "GAT", "gated", "GINE"])
-def test_most_layers_take_unfolded_neighbourhoods(name, monkeypatch):
+def test_most_layers_take_computation_trees(name, monkeypatch):
     monkeypatch.setattr(nodes, "_cover", lambda *_: pytest.fail("coalitions were asked for"))
     model = (Network(PLAIN[name]) if name in PLAIN else NetworkWithEdges(WITH_EDGES[name])).double().eval()
     assert mage.interactions(ModelGame(model, a_graph("both ways", 3), masking="split"), method="exact-local").exact
 
 
-def test_what_is_heard_from_afar_counts_however_faint():
+def test_what_comes_from_afar_counts_however_faint():
     """A thousandth of a percent is a violation in double precision, and rounding in single."""
 
     class Faint(nn.Module):
@@ -99,9 +99,9 @@ def test_what_is_heard_from_afar_counts_however_faint():
             self.near, self.head = layers.GraphConv(4, 4), nn.Linear(4, 2)
 
         def forward(self, x, edge_index, batch):
-            heard = self.near(x, edge_index).relu()
-            everywhere = layers.global_add_pool(heard, batch)[batch]
-            return layers.global_add_pool(self.head(heard) * (1 + 1e-6 * everywhere.sum(1, keepdim=True)), batch)
+            nearby = self.near(x, edge_index).relu()
+            everywhere = layers.global_add_pool(nearby, batch)[batch]
+            return layers.global_add_pool(self.head(nearby) * (1 + 1e-6 * everywhere.sum(1, keepdim=True)), batch)
 
     torch.manual_seed(0)
     edges = torch.tensor([(i, i + 1) for i in range(11)]).T

@@ -8,23 +8,21 @@ with N_v(R) in the place of N(R),
     Ψᵏ_S = Σ_v Σ over R ∋ v with S ⊆ R ∪ N_v(R) of (−1)^q · k · B(|R| + q − k + 1, |N_v(R)| − q + k) · h_v(R),
 
 and no coalition larger than a neighbourhood matters. Nodes of one kind with neighbourhoods that colour refinement
-cannot tell apart are the same to such a model, and what is left is asked for together: unfolded into one graph in which
-each neighbourhood is a node that hears its parts, and equal parts occur once (:mod:`mage._torch.computation_tree`).
-Where a
-model does not take that for what it stands for, coalitions are asked for that show what all their nodes see at once.
-Everything that is assumed is checked on what the model answers.
+cannot tell apart are the same to such a model, and what is left is asked for together: as computation trees, in one
+graph in which equal parts occur once (:mod:`mage._torch.computation_tree`). Where a model does not treat a tree like
+the neighbourhood that it stands for, coalitions are asked for that show what all their nodes see at once. Everything
+that is assumed is checked on what the model answers.
 """
 
 from __future__ import annotations
 
-from typing import NamedTuple, Protocol
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from mage._core.progress import progress_bar
 from mage._core.typing import Bits, Floats, Integers
 from mage._kernels import neighbourhoods as kernels
-from mage._torch.computation_tree import Unfolding
 from mage.games import Game
 from mage.graph import PlayerGraph, packing
 from mage.indices.closed_form import Accumulator, dividend_coefficients, top_order_coefficients
@@ -37,30 +35,20 @@ from mage.indices.estimators.exact_local.coalitions import (
     tolerance_of,
 )
 
+if TYPE_CHECKING:
+    from mage._torch.computation_tree import ComputationTree
+    from mage.games.node_contributions import NodeContributions
+
 _MOST_NEIGHBOURHOODS = 20_000_000
 _CHUNK = 1 << 12
-_UNFOLDED_AT_ONCE = 1 << 14
-_ROUNDINGS = 200  # how often a share may be rounded
+_TREES_AT_ONCE = 1 << 14
+_ROUNDINGS = 200  # how often a contribution may be rounded
 QUERIES_OF_A_CHECK = 2 * CHECKS + 1
 
 
-class Shares(Protocol):
-    """What each player adds: h_v(T)."""
-
-    kinds: Bits
-    edges_alike: bool
-
-    def __call__(self, coalitions: Bits) -> Floats:
-        """h_v(T) of each coalition and player [q, n]."""
-
-    def unfolding(self, coalitions: Bits, roots: Integers, colours: Bits, with_degrees: bool) -> Unfolding:
-        """One player in each coalition, with what it hears there."""
-
-    def of_unfolding(self, unfolding: Unfolding, count: int) -> Floats:
-        """h_v(T) of these players [count]."""
-
-
 class _Neighbourhoods(NamedTuple):
+    """What nodes can see in coalitions: R = [T]_v, N_v(R) and v, one a row."""
+
     members: Bits
     rejected: Bits
     roots: Integers
@@ -74,9 +62,9 @@ class _Colours(NamedTuple):
     rounds: int
     with_degrees: bool
 
-    def of_roots(self, found: _Neighbourhoods) -> Bits:
-        result = np.empty(len(found.members), dtype=np.uint64)
-        kernels.root_colours(found.members, found.roots, *self, result)
+    def of_roots(self, neighbourhoods: _Neighbourhoods) -> Bits:
+        result = np.empty(len(neighbourhoods.members), dtype=np.uint64)
+        kernels.root_colours(neighbourhoods.members, neighbourhoods.roots, *self, result)
         return result
 
     def of_all(self, coalitions: Bits) -> Bits:
@@ -90,24 +78,24 @@ class _Colours(NamedTuple):
         return result
 
 
-class Hearing(NamedTuple):
-    """How far nodes hear, and the random nodes in random coalitions on which it was tried, with their shares.
+class Reach(NamedTuple):
+    """How far a node's contribution depends on others, and the random nodes in coalitions on which that was measured.
 
     Attributes:
         hops: L, how far messages go.
-        extra_hop: Whether nodes feel more than what lies within L hops, such as the degrees of nodes at the edge of it.
+        extra_hop: Whether more matters than what lies within L hops, such as the degrees of nodes at the edge of it.
         coalitions: The coalitions.
         nodes: A node of each.
-        shares: What it adds.
+        values: What it adds.
         tolerance: Differences of so much of the largest worth are rounding.
-        allowed: Differences between shares that are rounding.
+        allowed: Differences between contributions that are rounding.
     """
 
     hops: int
     extra_hop: bool
     coalitions: Bits
     nodes: Integers
-    shares: Floats
+    values: Floats
     tolerance: float
     allowed: float
 
@@ -116,13 +104,13 @@ class Hearing(NamedTuple):
         """Hops that matter."""
         return self.hops + self.extra_hop
 
-    def agrees(self, shares: Floats) -> bool:
-        """Whether these are the shares, up to rounding."""
-        return bool((np.abs(shares - self.shares) <= self.allowed).all())
+    def agrees(self, values: Floats) -> bool:
+        """Whether these are the contributions, up to rounding."""
+        return bool((np.abs(values - self.values) <= self.allowed).all())
 
 
-def listen(game: Game, shares: Shares, hops: int, seed: int) -> Hearing:
-    """Find out how far nodes hear; messages go ``hops`` far."""
+def measure_reach(game: Game, contributions: NodeContributions, seed: int) -> Reach:
+    """Whether contributions depend on more than what lies as far away as messages of the model go."""
     generator = np.random.default_rng([seed, 1])
     n, adjacency = game.num_players, game.graph.adjacency
     coalitions = generator.random((CHECKS, n)) < generator.uniform(0.5, 1.0, size=(CHECKS, 1))
@@ -130,62 +118,68 @@ def listen(game: Game, shares: Shares, hops: int, seed: int) -> Hearing:
     coalitions[np.arange(CHECKS), nodes] = True
     seen = np.zeros_like(coalitions)
     seen[np.arange(CHECKS), nodes] = True
-    for _ in range(hops):
+    for _ in range(game.num_hops):
         seen |= (seen @ adjacency) & coalitions
     picked = np.arange(CHECKS), nodes
-    added = shares(packing.pack(coalitions))[picked]
+    added = contributions(packing.pack(coalitions))[picked]
     tolerance = tolerance_of(game, _ROUNDINGS)
     allowed = allowance(game, added, tolerance)
-    hearing = Hearing(hops, False, packing.pack(coalitions), nodes, added, tolerance, allowed)
-    return hearing._replace(extra_hop=not hearing.agrees(shares(packing.pack(seen))[picked]))
+    reach = Reach(game.num_hops, False, packing.pack(coalitions), nodes, added, tolerance, allowed)
+    return reach._replace(extra_hop=not reach.agrees(contributions(packing.pack(seen))[picked]))
 
 
-def rooted_values(
-    game: Game, shares: Shares, hearing: Hearing, order: int, budget: int, seed: int, progress: bool | None
+def node_values(
+    game: Game,
+    contributions: NodeContributions,
+    reach: Reach,
+    order: int,
+    budget: int,
+    seed: int,
+    progress: bool | None,
 ) -> list[Floats]:
     """The index of all sets of at most ``order`` players, a list by size.
 
     Args:
         game: The game.
-        shares: What each player adds to it.
-        hearing: How far nodes hear.
+        contributions: What each node adds to it.
+        reach: How far contributions depend on others.
         order: k.
         budget: Most coalitions to ask for.
         seed: Seed of the coalitions on which the property is checked.
         progress: Show a progress bar; by default on a terminal only.
     """
     graph, last = game.graph, game.num_queries + budget
-    colours = _colours(game, shares, hearing)
-    unfolds = _unfolds(shares, hearing, colours)
-    if not unfolds and not hearing.extra_hop:
-        # In small graphs nobody is further away than messages go, but degrees still matter.
-        further = hearing._replace(extra_hop=True)
-        if _unfolds(shares, further, _colours(game, shares, further)):
-            hearing, colours, unfolds = further, _colours(game, shares, further), True
-    found = _all_neighbourhoods(graph, hearing.radius)
-    keys, first, wanted = np.unique(colours.of_roots(found), return_index=True, return_inverse=True)
-    if unfolds:
-        values = _unfolded(game, shares, found, first, colours, last, progress)
+    colours = _colours(game, contributions, reach)
+    takes_trees = _takes_trees(contributions, reach, colours)
+    if not takes_trees and not reach.extra_hop:
+        # In small graphs no node is further away than messages go, but degrees still matter.
+        further = reach._replace(extra_hop=True)
+        if _takes_trees(contributions, further, _colours(game, contributions, further)):
+            reach, colours, takes_trees = further, _colours(game, contributions, further), True
+    neighbourhoods = _all_neighbourhoods(graph, reach.radius)
+    keys, first, places = np.unique(colours.of_roots(neighbourhoods), return_index=True, return_inverse=True)
+    if takes_trees:
+        values = _from_trees(game, contributions, neighbourhoods, first, colours, last, progress)
     else:
-        asked = _cover(found, keys, wanted, colours, max(last - game.num_queries, 0))
-        values = _learn(shares, asked, keys, colours, hearing, progress)
-    _check(game, keys, values, colours, hearing, seed)
+        coalitions = _cover(neighbourhoods, keys, places, colours, max(last - game.num_queries, 0))
+        values = _from_coalitions(contributions, coalitions, keys, colours, reach, progress)
+    _check(game, keys, values, colours, reach, seed)
     result = []
     for size in range(1, order + 1):
         coefficients = (top_order_coefficients if size == order else dividend_coefficients)(graph.num_players, size)
         accumulator = Accumulator(graph.num_players, size, coefficients)
-        for start in range(0, len(wanted), 1 << 18):
+        for start in range(0, len(places), 1 << 18):
             part = slice(start, start + (1 << 18))
-            accumulator.add(found.members[part], found.rejected[part], values[wanted[part]])
+            accumulator.add(neighbourhoods.members[part], neighbourhoods.rejected[part], values[places[part]])
         result.append(accumulator.values())
     return result
 
 
-def _colours(game: Game, shares: Shares, hearing: Hearing) -> _Colours:
+def _colours(game: Game, contributions: NodeContributions, reach: Reach) -> _Colours:
     """What tells nodes apart. Of those one hop further only the number counts, unless edges weigh differently."""
-    by_degrees = hearing.extra_hop and shares.edges_alike
-    rounds = hearing.hops if by_degrees else hearing.radius
-    return _Colours(game.graph.adjacency_bits, shares.kinds, rounds, by_degrees)
+    by_degrees = reach.extra_hop and contributions.edges_alike
+    rounds = reach.hops if by_degrees else reach.radius
+    return _Colours(game.graph.adjacency_bits, contributions.kinds, rounds, by_degrees)
 
 
 def _too_many(needed: str) -> TooManyCoalitionsError:
@@ -213,34 +207,32 @@ def _all_neighbourhoods(graph: PlayerGraph, radius: int) -> _Neighbourhoods:
     return _Neighbourhoods(*(np.concatenate(part) for part in zip(*parts, strict=True)))
 
 
-def _unfolds(shares: Shares, hearing: Hearing, colours: _Colours) -> bool:
-    """Whether unfolded neighbourhoods are to the model what they stand for.
+def _takes_trees(contributions: NodeContributions, reach: Reach, colours: _Colours) -> bool:
+    """Whether the model gives the root of a computation tree what it gives the node in its coalition.
 
-    They are not to models that count edges at their sources, or for which an edge must run both ways.
+    Models that count edges at their sources, or for which an edge must run both ways, do not.
     """
     try:
-        unfolded = shares.of_unfolding(
-            _unfolding(shares, hearing.coalitions, hearing.nodes, colours), len(hearing.nodes)
-        )
+        tree = _tree(contributions, reach.coalitions, reach.nodes, colours)
+        return reach.agrees(contributions.of_tree(tree, len(reach.nodes)))
     except (RuntimeError, ValueError, TypeError, IndexError):
         return False  # the model does not take such graphs
-    return hearing.agrees(unfolded)
 
 
-def _unfolding(shares: Shares, coalitions: Bits, roots: Integers, colours: _Colours) -> Unfolding:
-    return shares.unfolding(coalitions, roots, colours.by_round(coalitions), colours.with_degrees)
+def _tree(contributions: NodeContributions, coalitions: Bits, roots: Integers, colours: _Colours) -> ComputationTree:
+    return contributions.tree(coalitions, roots, colours.by_round(coalitions), colours.with_degrees)
 
 
-def _unfolded(
+def _from_trees(
     game: Game,
-    shares: Shares,
-    found: _Neighbourhoods,
+    contributions: NodeContributions,
+    neighbourhoods: _Neighbourhoods,
     first: Integers,
     colours: _Colours,
     last: int,
     progress: bool | None,
 ) -> Floats:
-    """The share of each colour, of which ``first`` names a neighbourhood; ``last`` is the query to stop at."""
+    """The contribution of each colour; ``first`` names a neighbourhood of it, ``last`` is the query to stop at."""
     least, budget = -(-len(first) // game.num_players), last - game.num_queries
     if least > budget:
         raise _too_many(f"at least {least:,} queries here, and budget leaves {budget:,}")
@@ -248,55 +240,61 @@ def _unfolded(
     order = np.argsort(first)
     values = np.empty(len(first))
     with progress_bar("neighbourhoods", len(first), progress) as tick:
-        for start in range(0, len(order), _UNFOLDED_AT_ONCE):
-            places = order[start : start + _UNFOLDED_AT_ONCE]
-            unfolding = _unfolding(shares, found.members[first[places]], found.roots[first[places]], colours)
-            if game.num_queries + unfolding.queries(game.num_players) > last:
+        for start in range(0, len(order), _TREES_AT_ONCE):
+            places = order[start : start + _TREES_AT_ONCE]
+            rows = first[places]
+            tree = _tree(contributions, neighbourhoods.members[rows], neighbourhoods.roots[rows], colours)
+            if game.num_queries + tree.queries(game.num_players) > last:
                 done = start / len(order)
                 raise _too_many(f"more than the {budget:,} queries that budget leaves, which sufficed for {done:.0%}")
-            values[places] = shares.of_unfolding(unfolding, len(places))
+            values[places] = contributions.of_tree(tree, len(places))
             tick(len(places))
     return values
 
 
-def _cover(found: _Neighbourhoods, keys: Bits, wanted: Integers, colours: _Colours, budget: int) -> Bits:
+def _cover(neighbourhoods: _Neighbourhoods, keys: Bits, places: Integers, colours: _Colours, budget: int) -> Bits:
     """Coalitions that show every colour, large ones first: they show more at once."""
-    order = np.argsort(-packing.sizes(found.members), kind="stable")
-    candidates = np.ascontiguousarray(found.members[order])
+    order = np.argsort(-packing.sizes(neighbourhoods.members), kind="stable")
+    candidates = np.ascontiguousarray(neighbourhoods.members[order])
     known = np.zeros(len(keys), dtype=np.int64)
     chosen = np.empty(min(budget, len(candidates)), dtype=np.int64)
-    count = kernels.cover(candidates, wanted[order], keys, *colours, known, chosen)
+    count = kernels.cover(candidates, places[order], keys, *colours, known, chosen)
     if count < 0:
         raise _too_many(f"more than the {budget:,} queries that budget leaves")
     return candidates[chosen[:count]]
 
 
-def _learn(
-    shares: Shares, asked: Bits, keys: Bits, colours: _Colours, hearing: Hearing, progress: bool | None
+def _from_coalitions(
+    contributions: NodeContributions,
+    coalitions: Bits,
+    keys: Bits,
+    colours: _Colours,
+    reach: Reach,
+    progress: bool | None,
 ) -> Floats:
-    """The share h of each colour; nodes of one colour must agree."""
+    """The contribution h of each colour; nodes of one colour must agree."""
     low, high = np.full(len(keys), np.inf), np.full(len(keys), -np.inf)
-    with progress_bar("neighbourhoods", len(asked), progress) as tick:
-        for start in range(0, len(asked), _CHUNK):
-            block = asked[start : start + _CHUNK]
-            added, shown = shares(block), colours.of_all(block)
+    with progress_bar("neighbourhoods", len(coalitions), progress) as tick:
+        for start in range(0, len(coalitions), _CHUNK):
+            block = coalitions[start : start + _CHUNK]
+            added, shown = contributions(block), colours.of_all(block)
             place = np.searchsorted(keys, shown)
             place[place == len(keys)] = 0
-            ours = keys[place] == shown
-            np.minimum.at(low, place[ours], added[ours])
-            np.maximum.at(high, place[ours], added[ours])
+            known = keys[place] == shown
+            np.minimum.at(low, place[known], added[known])
+            np.maximum.at(high, place[known], added[known])
             tick(len(block))
     scale = max(float(np.abs(high).max()), float(np.abs(low).max()), 1e-300)
     apart = float((high - low).max()) / scale
-    if not apart * scale <= max(hearing.allowed, hearing.tolerance * scale):
+    if not apart * scale <= max(reach.allowed, reach.tolerance * scale):
         raise NotLocalError(
-            f"method='exact-local': nodes that look alike within {hearing.radius} hops differ by {apart:.2g} of the "
-            "largest share; the model sees more than that"
+            f"method='exact-local': nodes that look alike within {reach.radius} hops differ by {apart:.2g} of the "
+            "largest contribution; the model sees more than that"
         )
     return np.asarray((low + high) / 2)
 
 
-def _check(game: Game, keys: Bits, values: Floats, colours: _Colours, hearing: Hearing, seed: int) -> None:
+def _check(game: Game, keys: Bits, values: Floats, colours: _Colours, reach: Reach, seed: int) -> None:
     """Compare the worths of random coalitions with the sums of what their members add."""
     coalitions = check_coalitions(game.graph, seed)
     shown = colours.of_all(packing.pack(coalitions))
@@ -307,9 +305,9 @@ def _check(game: Game, keys: Bits, values: Floats, colours: _Colours, hearing: H
     scale = max(float(np.abs(worths).max()), 1e-300)
     violation = np.where(known.all(axis=1), np.abs(predicted - worths), np.inf)
     worst = int(violation.argmax())
-    if violation[worst] > allowance(game, worths, hearing.tolerance):
+    if violation[worst] > allowance(game, worths, reach.tolerance):
         raise NotLocalError(
             f"method='exact-local': the worth of {game.describe(coalitions[worst])} is {worths[worst]:.6g}, but what "
-            f"its members see within {hearing.radius} hops makes {predicted[worst]:.6g} (a violation of "
+            f"its members see within {reach.radius} hops makes {predicted[worst]:.6g} (a violation of "
             f"{violation[worst] / scale:.2g} of the largest worth)"
         )

@@ -158,10 +158,8 @@ class Game:
         """The size of the numbers that worths are differences of, which rounding is relative to."""
         if self.output == "probability":
             return 1.0
-        values = [self.baseline, self.baseline + self.total]
-        if self.output == "logit":
-            values += self.prediction.tolist()
-        return float(np.abs(values).max())
+        # The prediction is known; the worth of all players may be a query of its own where they are only some nodes.
+        return float(np.abs([self.baseline, *self.prediction]).max())
 
     @property
     def total(self) -> float:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import itertools
 import logging
-from typing import Any
+from collections.abc import Mapping
+from typing import Any, Unpack
 
 import torch
 from torch import Tensor
@@ -15,6 +16,7 @@ from torch_geometric.explain.config import MaskType, ModelMode, ModelReturnType,
 
 from mage.explainers import Explainer as MageExplainer
 from mage.explainers import ExplainRequest, get
+from mage.explainers.fields import GraphFields
 from mage.explainers.graphs import explain_graph
 from mage.explanation import Explanation
 from mage.games import GraphRequest
@@ -44,6 +46,7 @@ class MAGEExplanation(PyGExplanation):  # type: ignore[misc]  # PyG ships no typ
         motif_score: [m], signed scores.
         node_id: [n], the number each node had in the graph that was explained; all indices above are such numbers, so
             that they stay true when ``get_explanation_subgraph`` renumbers the nodes.
+        request: How it was asked for; ``like=explanation`` repeats it.
     """
 
     def __cat_dim__(self, key: str, value: Any, *args: Any, **kwargs: Any) -> Any:
@@ -80,14 +83,31 @@ def _signed(key: str) -> bool:
     return key.startswith(("interaction_", "motif_"))
 
 
+class PyGCall:
+    """Calls a model the way PyG's ``Explainer`` does: features and edges, then everything else by name.
+
+    Args:
+        extras: Other arguments by name; those that a graph has itself are taken from the graph.
+    """
+
+    def __init__(self, extras: Mapping[str, Any]) -> None:
+        self.extras = extras
+
+    def __call__(self, model: Any, data: Data) -> Tensor:
+        """The output for one graph, or for a batch of graphs."""
+        named = {key: data.get(key, value) for key, value in self.extras.items()}
+        out: Tensor = model(data.x, data.edge_index, **named)
+        return out
+
+
 class MAGEExplainer(ExplainerAlgorithm):  # type: ignore[misc]  # PyG ships no types
     """Explain a model through ``torch_geometric.explain.Explainer``.
 
     Args:
         request: One or several requests, as for :func:`mage.explain`.
-        like: An explanation whose requests are repeated.
-        fields: Fields of the requests by name (``num_motifs``, ``max_nodes``, ``tau``, ``masking``, ``output``, …).
-            Task, return type, target and node come from the ``Explainer``. Wrong ones are refused here.
+        fields: Fields of the requests by name (``num_motifs``, ``max_nodes``, ``tau``, ``masking``, ``output``, …), and
+            ``like``, an explanation whose request is repeated. Wrong ones are refused here. Task, return type, target
+            and node come from the ``Explainer`` where no field says otherwise.
 
     Example::
 
@@ -99,10 +119,10 @@ class MAGEExplainer(ExplainerAlgorithm):  # type: ignore[misc]  # PyG ships no t
         explanation = explainer(data.x, data.edge_index, batch=batch)
     """
 
-    def __init__(self, request: Any = None, *, like: Any = None, **fields: Any) -> None:
+    def __init__(self, request: Any = None, **fields: Unpack[GraphFields]) -> None:
         super().__init__()
-        self.request = ExplainRequest.of(GraphRequest, fields, request, like)
-        self.fields = fields
+        self.request = ExplainRequest.of(GraphRequest, request, **{**self._call({}), **fields})
+        self._given = {name for name, value in fields.items() if value is not None}
 
     def supports(self) -> bool:
         """Whether the explainer's settings fit; logs why not."""
@@ -128,49 +148,42 @@ class MAGEExplainer(ExplainerAlgorithm):  # type: ignore[misc]  # PyG ships no t
     ) -> MAGEExplanation:
         """Explain one graph, one node (``index``) or one link (``edge_label_index``)."""
         if not isinstance(x, Tensor) or not isinstance(edge_index, Tensor):
-            raise ValueError("MAGEExplainer explains homogeneous graphs; convert with to_homogeneous()")
+            raise ValueError(f"{type(self).__name__} explains homogeneous graphs; convert with to_homogeneous()")
+        data = _checked_data(x, edge_index, kwargs)
+        settled = {**self._call(kwargs), **self._configured(target, index, kwargs)}
+        # What the user says of the model goes before what is read from the configuration.
+        request = self.request.changed(**{name: settled[name] for name in settled.keys() - self._given})
+        return self._converted(self._explained(model, data, request), x)
 
-        def call(network: Any, data: Data) -> Tensor:
-            # The way PyG's Explainer calls it.
-            out: Tensor = network(
-                data.x, data.edge_index, **{key: data[key] if key in data else kwargs[key] for key in kwargs}
-            )
-            return out
+    def _call(self, extras: dict[str, Any]) -> dict[str, Any]:
+        return {"forward": PyGCall(extras)}
 
-        whole = self.request.changed({"forward": call, **self._fields(target, index, kwargs)})
-        explanation = explain_graph(model, self._data(x, edge_index, kwargs), whole)
-        return self._converted(explanation, x)
+    def _explained(self, model: torch.nn.Module, data: Data, request: ExplainRequest) -> Explanation:
+        return explain_graph(model, data, request)
 
-    def _data(self, x: Tensor, edge_index: Tensor, kwargs: dict[str, Any]) -> Data:
-        batch = kwargs.get("batch")
-        if isinstance(batch, Tensor) and batch.numel() and int(batch.max()) > 0:
-            raise ValueError("MAGEExplainer explains one graph at a time; batch names more than one")
-        extras = {key: value for key, value in kwargs.items() if key not in ("batch", "edge_label_index")}
-        return Data(x=x, edge_index=edge_index, num_nodes=x.size(0), **extras)
-
-    def _fields(self, target: Tensor, index: int | Tensor | None, kwargs: dict[str, Any]) -> dict[str, Any]:
+    def _configured(self, target: Tensor, index: int | Tensor | None, kwargs: dict[str, Any]) -> dict[str, Any]:
+        """Fields that follow from the configuration of PyG's explainer."""
         config = self.model_config
         task = _TASKS[config.mode]
         returned = config.return_type
-        arguments: dict[str, Any] = {"task": task, "return_type": "raw" if returned is None else returned.value}
+        fields: dict[str, Any] = {"task": task, "return_type": "raw" if returned is None else returned.value}
         if returned not in (None, ModelReturnType.raw):
-            arguments["output"] = "probability"
+            fields["output"] = "probability"
         position = 0
         if config.task_level == ModelTaskLevel.node:
             if index is None or (isinstance(index, Tensor) and index.numel() != 1):
                 raise ValueError("MAGEExplainer explains one node at a time; pass index=node")
             position = int(index)
-            arguments["node"] = position
+            fields["node"] = position
         elif config.task_level == ModelTaskLevel.edge:
             pair = kwargs.get("edge_label_index")
             if not isinstance(pair, Tensor) or pair.shape != (2, 1):
                 raise ValueError("MAGEExplainer explains one link at a time; pass edge_label_index of shape [2, 1]")
-            arguments["edge"] = pair.flatten().tolist()
+            fields["edge"] = pair.flatten().tolist()
         if task != "regression":
             flat = target.flatten()
-            arguments["target"] = int(flat[position if len(flat) > 1 else 0])
-        # What the user says of the model goes before what is read from the configuration.
-        return {**arguments, **self.fields}
+            fields["target"] = int(flat[position if len(flat) > 1 else 0])
+        return fields
 
     def _converted(self, explanation: Explanation, x: Tensor) -> MAGEExplanation:
         positive = [motif for motif in explanation.motifs if motif.sign > 0]
@@ -178,17 +191,13 @@ class MAGEExplainer(ExplainerAlgorithm):  # type: ignore[misc]  # PyG ships no t
         labels = torch.zeros(explanation.num_nodes, dtype=torch.long, device=x.device)
         for rank, motif in enumerate(shown, start=1):
             labels[list(motif.nodes)] = rank
-        source, sink = torch.from_numpy(explanation.edge_index).to(x.device)
         nodes = [v for motif in explanation.motifs for v in motif.nodes]
-        starts = [0]
-        for motif in explanation.motifs:
-            starts.append(starts[-1] + len(motif))
+        starts = [0, *itertools.accumulate(len(motif) for motif in explanation.motifs)]
         pairs, values = _sparse_pairs(explanation)
         config = self.explainer_config
-        edge_mask = ((labels[source] == labels[sink]) & (labels[source] > 0)).float()
         return MAGEExplanation(
             node_mask=None if config.node_mask_type is None else (labels > 0).float().unsqueeze(1),
-            edge_mask=None if config.edge_mask_type is None else edge_mask,
+            edge_mask=None if config.edge_mask_type is None else _edge_mask(explanation, labels),
             interaction_index=pairs.to(x.device),
             interaction_value=values.to(x.device),
             motif_node_index=torch.tensor(nodes, dtype=torch.long, device=x.device),
@@ -196,6 +205,7 @@ class MAGEExplainer(ExplainerAlgorithm):  # type: ignore[misc]  # PyG ships no t
             motif_score=torch.tensor([motif.score for motif in explanation.motifs], device=x.device),
             node_id=torch.arange(explanation.num_nodes, device=x.device),
             original_num_nodes=explanation.num_nodes,
+            request=explanation.request,
         )
 
 
@@ -205,35 +215,23 @@ class BaselineExplainer(MAGEExplainer):
     Methods that score edges give a soft edge mask in [0, 1], the others a binary one.
 
     Args:
-        explainer: Name of an explainer, or one that is made already (and fitted, where it learns).
-        max_nodes: M: a count, or a share of the nodes.
-        num_motifs: m, for methods that know motifs.
-        masking: What absence of a node means.
-        seed: Seed of everything random.
-        parameters: The explainer's own, with a name.
+        explainer: Name of an explainer, or one that is made already, with parameters of its own (and fitted, where it
+            learns): ``mage.explainers.get("subgraphx", rollouts=10)``.
+        request: One or several requests, as for :func:`mage.explain`.
+        fields: Fields of the requests by name, as for :class:`MAGEExplainer`.
 
     Example::
 
         explainer = Explainer(
-            model, algorithm=BaselineExplainer("subgraphx", max_nodes=5, rollouts=10), explanation_type="model",
+            model, algorithm=BaselineExplainer("subgraphx", max_nodes=5), explanation_type="model",
             node_mask_type="object", edge_mask_type="object",
             model_config=dict(mode="multiclass_classification", task_level="graph", return_type="raw"),
         )
     """
 
-    def __init__(
-        self,
-        explainer: str | MageExplainer,
-        max_nodes: int | float = 0.3,
-        num_motifs: int = 1,
-        masking: str = "remove",
-        seed: int = 0,
-        **parameters: Any,
-    ) -> None:
-        super().__init__(max_nodes=max_nodes, num_motifs=num_motifs, masking=masking, seed=seed)
-        if not isinstance(explainer, str) and parameters:
-            raise ValueError(f"parameters {sorted(parameters)}: the explainer is made already; give its name instead")
-        self.explainer = get(explainer, **parameters) if isinstance(explainer, str) else explainer
+    def __init__(self, explainer: str | MageExplainer, request: Any = None, **fields: Unpack[GraphFields]) -> None:
+        super().__init__(request, **fields)
+        self.explainer = get(explainer) if isinstance(explainer, str) else explainer
 
     def supports(self) -> bool:
         """Whether the explainer's settings fit; logs why not."""
@@ -243,27 +241,30 @@ class BaselineExplainer(MAGEExplainer):
             return False
         return super().supports()
 
-    def forward(
-        self,
-        model: torch.nn.Module,
-        x: Any,
-        edge_index: Any,
-        *,
-        target: Tensor,
-        index: int | Tensor | None = None,
-        **kwargs: Any,
-    ) -> MAGEExplanation:
-        """Explain one graph."""
-        if not isinstance(x, Tensor) or not isinstance(edge_index, Tensor):
-            raise ValueError("BaselineExplainer explains homogeneous graphs; convert with to_homogeneous()")
-        fields = self._fields(target, index, kwargs)
-        fields = {name: fields[name] for name in ("target", *self.fields) if name in fields}
-        explanation = self.explainer.explain(model, self._data(x, edge_index, kwargs), **fields)
-        made = self._converted(explanation, x)
-        if made.edge_mask is not None and explanation.method_edge_scores is not None:
-            scores = torch.from_numpy(explanation.edge_scores).to(x.device).float().clamp(min=0)
-            made.edge_mask = scores / scores.max().clamp(min=1e-12)
-        return made
+    def _call(self, extras: dict[str, Any]) -> dict[str, Any]:
+        del extras  # methods that look inside a model call it themselves, by the names of its arguments
+        return {}
+
+    def _explained(self, model: torch.nn.Module, data: Data, request: ExplainRequest) -> Explanation:
+        return self.explainer.explain(model, data, request)
+
+
+def _checked_data(x: Tensor, edge_index: Tensor, kwargs: dict[str, Any]) -> Data:
+    """The graph with everything that the model is given."""
+    batch = kwargs.get("batch")
+    if isinstance(batch, Tensor) and batch.numel() and int(batch.max()) > 0:
+        raise ValueError("MAGEExplainer explains one graph at a time; batch names more than one")
+    extras = {key: value for key, value in kwargs.items() if key not in ("batch", "edge_label_index")}
+    return Data(x=x, edge_index=edge_index, num_nodes=x.size(0), **extras)
+
+
+def _edge_mask(explanation: Explanation, labels: Tensor) -> Tensor:
+    """The method's own scores of the edges, the largest as 1; else 1 for edges within a motif."""
+    if explanation.method_edge_scores is not None:
+        scores = torch.from_numpy(explanation.method_edge_scores).to(labels.device).float().clamp(min=0)
+        return scores / scores.max().clamp(min=1e-12)
+    source, sink = torch.from_numpy(explanation.edge_index).to(labels.device)
+    return ((labels[source] == labels[sink]) & (labels[source] > 0)).float()
 
 
 def _sparse_pairs(explanation: Explanation) -> tuple[Tensor, Tensor]:

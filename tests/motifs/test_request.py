@@ -8,13 +8,16 @@ from hypothesis import strategies as st
 
 from mage import find_motifs
 from mage.motifs import MotifRequest
+from mage.motifs.request import MotifFields
 
 
-def test_find_motifs_has_the_defaults_of_the_request():
-    usual = MotifRequest()
+def test_find_motifs_has_the_fields_and_the_defaults_of_the_request():
     parameters = inspect.signature(find_motifs).parameters
-    for field in dataclasses.fields(usual):
-        assert parameters[field.name].default == getattr(usual, field.name), field.name
+    names = {*parameters, *MotifFields.__annotations__} - {"interactions", "edges", "request", "fields"}
+    assert names == {field.name for field in dataclasses.fields(MotifRequest)}
+    matrix, edges = np.diag(np.arange(12.0) - 4), [(v, v + 1) for v in range(11)]
+    assert find_motifs(matrix, edges) == find_motifs(matrix, edges, request=MotifRequest())
+    assert all(parameters[name].default is None for name in parameters if name in names)
 
 
 @given(st.integers(1, 99), st.integers(1, 400))
@@ -71,9 +74,10 @@ def test_orders_that_are_not_searched_are_refused():
         MotifRequest().check_order(4)
 
 
-def test_a_request_replaces_the_arguments():
+def test_arguments_change_the_request():
     matrix, edges = np.ones((6, 6)), [(0, 1), (1, 2), (2, 3), (3, 4), (4, 5)]
     request = MotifRequest(num_motifs=1, max_nodes=2)
     assert find_motifs(matrix, edges, request=request) == find_motifs(matrix, edges, 1, 2)
-    with pytest.raises(ValueError, match="request already holds max_nodes, tau"):
-        find_motifs(matrix, edges, max_nodes=3, tau=0.5, request=request)
+    assert find_motifs(matrix, edges, max_nodes=3, tau=0.5, request=request) == find_motifs(matrix, edges, 1, 3, 0.5)
+    with pytest.raises(TypeError, match="unknown option 'max_node'; did you mean 'max_nodes'"):
+        find_motifs(matrix, edges, max_node=3)

@@ -8,12 +8,13 @@ import warnings
 from collections.abc import Iterable, Iterator, Sequence, Sized
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Unpack
 
 from mage._core.fingerprint import graph_fingerprint, model_fingerprint, update
 from mage._core.optional import require
 from mage._core.progress import progress_bar
 from mage._version import __version__
+from mage.explainers.fields import GraphFields, OtherGraphFields
 from mage.explainers.pipeline import InputGraph, Progress, checked_names, explain_game
 from mage.explainers.request import ExplainRequest
 from mage.explanation import Explanation, subject_of
@@ -44,8 +45,7 @@ def explain(
     class_names: Sequence[str] | None = None,
     progress: Progress = None,
     request: Any = None,
-    like: Explanation | ExplainRequest | None = None,
-    **fields: Any,
+    **fields: Unpack[OtherGraphFields],
 ) -> Explanation:
     """Explain what a PyG model says of one graph, node or link by the groups of nodes that made it say so.
 
@@ -76,29 +76,31 @@ def explain(
         progress: Show a progress bar (by default on a terminal only), or a function that is called with the
             interactions so far; its true answer stops and explains by them. So does Ctrl-C.
         request: One or several requests instead of single fields; fields that are given change them.
-        like: An explanation, loaded or just made, that is to be repeated on this model and graph; fields that are given
-            change it.
-        fields: Other fields of the requests by name, such as ``noise_floor=0`` or ``groups="rings"``.
+        fields: Other fields of the requests by name, such as ``noise_floor=0`` or ``groups="rings"``; and ``like``, an
+            explanation, loaded or just made, that is to be repeated on this model and graph. What else is given
+            changes it.
 
     Returns:
         Motifs, interactions, masks, what they cost, and the request.
     """
-    everyday = {
-        "target": target,
-        "node": node,
-        "edge": edge,
-        "num_motifs": num_motifs,
-        "max_nodes": max_nodes,
-        "tau": tau,
-        "output": output,
-        "masking": masking,
-        "order": order,
-        "method": method,
-        "budget": budget,
-        "permutations": permutations,
-        "seed": seed,
-    }
-    whole = ExplainRequest.of(GraphRequest, {**everyday, **fields}, request, like)
+    whole = ExplainRequest.of(
+        GraphRequest,
+        request,
+        target=target,
+        node=node,
+        edge=edge,
+        num_motifs=num_motifs,
+        max_nodes=max_nodes,
+        tau=tau,
+        output=output,
+        masking=masking,
+        order=order,
+        method=method,
+        budget=budget,
+        permutations=permutations,
+        seed=seed,
+        **fields,
+    )
     return explain_graph(model, data, whole, names=names, class_names=class_names, progress=progress)
 
 
@@ -133,8 +135,11 @@ def explain_many(
     graphs: Iterable[Data],
     *,
     folder: str | Path | None = None,
+    names: Sequence[str] | None = None,
+    class_names: Sequence[str] | None = None,
     progress: bool | None = None,
-    **options: Any,
+    request: Any = None,
+    **fields: Unpack[GraphFields],
 ) -> Iterator[Explanation]:
     """Explain many graphs, one after the other, in their order.
 
@@ -144,20 +149,23 @@ def explain_many(
         folder: Keep each explanation there as soon as it is done, and take up from there after an interruption: an
             explanation of the same graph by the same model with the same options is read, not computed again. A file
             that cannot be read is made again, with a warning.
+        names: Names of the nodes, the same for all graphs; by default those of each graph, see :func:`explain`.
+        class_names: Names of the classes, for people.
         progress: Show a progress bar; by default on a terminal only.
-        options: As for :func:`explain`.
+        request: One or several requests instead of single fields.
+        fields: Fields of the requests by name, and ``like``, as for :func:`explain`.
 
     Yields:
         Explanations, in the order of the graphs.
     """
     if not isinstance(graphs, Iterable):
         raise TypeError(f"graphs must be a dataset or a list of graphs, got {type(graphs).__name__}")
-    labels = {name: options.pop(name, None) for name in ("names", "class_names")}
-    request = ExplainRequest.of(GraphRequest, options, options.pop("request", None), options.pop("like", None))
+    labels = {"names": names, "class_names": class_names}
+    whole = ExplainRequest.of(GraphRequest, request, **fields)
     kept = None if folder is None else Path(folder)
     if kept is not None and not hasattr(model, "state_dict"):
         raise ValueError("folder: only torch modules can be told apart safely enough to resume; leave it out")
-    return _explained(model, graphs, request, labels, kept, progress)
+    return _explained(model, graphs, whole, labels, kept, progress)
 
 
 def _explained(

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
 
 from mage._core.optional import require
 from mage._core.typing import AnyArray
+from mage.explainers.fields import OtherImageFields
 from mage.explainers.pipeline import InputGraph, Progress, explain_game
 from mage.explainers.request import ExplainRequest
 from mage.explanation import Explanation, ImageSubject
@@ -33,11 +34,13 @@ def explain_image(
     budget: int | None = None,
     permutations: int | None = None,
     seed: int | None = None,
+    patches: Any = None,
+    segments: Any = None,
+    fill: Any = None,
     class_names: Sequence[str] | None = None,
     progress: Progress = None,
     request: Any = None,
-    like: Explanation | ExplainRequest | None = None,
-    **fields: Any,
+    **fields: Unpack[OtherImageFields],
 ) -> Explanation:
     """Explain what a classifier says of an image by the regions that made it say so.
 
@@ -59,11 +62,14 @@ def explain_image(
         budget: Most coalitions to ask the model for.
         permutations: Orderings to sample.
         seed: Seed of the sampling.
+        patches: Rows and columns of the grid of regions; 7 × 7 by default.
+        segments: Instead of a grid: for each pixel the number of its region [h, w]; pixels below 0 are always shown.
+        fill: What hides a region: ``"mean"`` (the default), ``"blur"``, a colour, or an image [c, h, w].
         class_names: Names of the classes; those of a loaded classifier by default.
         progress: As for :func:`mage.explain`.
         request: One or several requests instead of single fields.
-        like: An explanation of an image that is to be repeated.
-        fields: Other fields of the requests by name, such as ``patches=(4, 4)``.
+        fields: Other fields of the requests by name, such as ``index="shapley-taylor"``; and ``like``, an explanation
+            of an image that is to be repeated.
 
     Returns:
         An explanation whose nodes are regions, together with the picture; its page and its plot show the motifs on it.
@@ -71,19 +77,24 @@ def explain_image(
     require("torch_geometric", "pyg")
     from mage.games.image_game import ImageGame
 
-    everyday = {
-        "target": target,
-        "num_motifs": num_motifs,
-        "max_nodes": max_nodes,
-        "tau": tau,
-        "output": output,
-        "order": order,
-        "method": method,
-        "budget": budget,
-        "permutations": permutations,
-        "seed": seed,
-    }
-    whole = ExplainRequest.of(ImageRequest, {**everyday, **fields}, request, like)
+    whole = ExplainRequest.of(
+        ImageRequest,
+        request,
+        target=target,
+        num_motifs=num_motifs,
+        max_nodes=max_nodes,
+        tau=tau,
+        output=output,
+        order=order,
+        method=method,
+        budget=budget,
+        permutations=permutations,
+        seed=seed,
+        patches=patches,
+        segments=segments,
+        fill=fill,
+        **fields,
+    )
     started = time.perf_counter()
     assert isinstance(whole.model, ImageRequest)  # noqa: S101 (for the type checker)
     network, tensor, shown, known = _prepared(model, image)

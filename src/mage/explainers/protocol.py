@@ -5,8 +5,9 @@ from __future__ import annotations
 import time
 from abc import ABC, abstractmethod
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Unpack
 
+from mage.explainers.fields import GraphFields
 from mage.explainers.request import ExplainRequest
 from mage.games.request import GraphRequest
 
@@ -42,26 +43,26 @@ class Explainer(ABC):
     def fit(self, model: Any, dataset: GraphDataset, seed: int = 0) -> None:  # noqa: B027 (most have nothing to learn)
         """Learn from a dataset's training part what explaining a model needs."""
 
-    def explain(
-        self, model: Any, data: Data, request: Any = None, *, like: Explanation | None = None, **fields: Any
-    ) -> Explanation:
+    def explain(self, model: Any, data: Data, request: Any = None, **fields: Unpack[GraphFields]) -> Explanation:
         """Explain one graph, or one node or link of it where the method can.
 
         Args:
             model: The model; left as it was.
             data: One graph.
             request: How: a :class:`mage.GraphRequest`, :class:`mage.MotifRequest` or the like, one or several.
-            like: An explanation whose requests are repeated.
-            fields: Fields of the requests by name, such as ``target=1``, ``max_nodes=5`` or ``masking="split"``.
+            fields: Fields of the requests by name, such as ``target=1``, ``max_nodes=5`` or ``masking="split"``; and
+                ``like``, an explanation whose request is repeated.
         """
-        whole = ExplainRequest.of(GraphRequest, fields, request, like)
+        whole = ExplainRequest.of(GraphRequest, request, **fields)
         level = whole.graph.level
         if level not in self.levels:
             able = " and ".join(f"{each}s" for each in self.levels)
             raise UnsupportedError(f"{self.title} explains {able}, not a single {level}; mage explains all levels")
         started = time.perf_counter()
         explanation = self.compute(model, data, whole)
-        return replace(explanation, seconds=time.perf_counter() - started, request=whole)
+        # A method with fields of its own says itself what it did.
+        kept = whole if explanation.request is None else explanation.request
+        return replace(explanation, seconds=time.perf_counter() - started, request=kept)
 
     @abstractmethod
     def compute(self, model: Any, data: Data, request: ExplainRequest) -> Explanation:

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-import difflib
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, fields, replace
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from mage._core.conversion import NotStored, stored_as
+from mage._core.requests import changed, field_names, unknown_field
 from mage.games.request import GraphRequest, ModelRequest
 from mage.indices.request import IndexRequest
 from mage.motifs import MotifRequest
+
+_PARTS = {"model": ModelRequest, "index": IndexRequest, "motifs": MotifRequest}
 
 
 @stored_as("request")
@@ -29,7 +31,7 @@ class ExplainRequest:
     motifs: MotifRequest = field(default_factory=MotifRequest)
 
     def __post_init__(self) -> None:
-        for name, kind in (("model", ModelRequest), ("index", IndexRequest), ("motifs", MotifRequest)):
+        for name, kind in _PARTS.items():
             if not isinstance(getattr(self, name), kind):
                 given = type(getattr(self, name)).__name__
                 raise TypeError(f"{name} must be a {kind.__name__}, got {given}")
@@ -37,45 +39,38 @@ class ExplainRequest:
             self.motifs.check_order(self.index.order)
 
     @classmethod
-    def of(
-        cls,
-        kind: type[ModelRequest],
-        changes: Mapping[str, Any],
-        request: Any = None,
-        like: Any = None,
-    ) -> ExplainRequest:
-        """Put together what an entrance was given.
+    def of(cls, kind: type[ModelRequest], request: Any = None, /, *, like: Any = None, **fields: Any) -> ExplainRequest:
+        """Put together what an entrance was given: later ones change earlier ones.
 
         Args:
             kind: The kind of request that goes with the input: graph, sentence or image.
-            changes: Single fields by name; None leaves a field as it is.
-            request: One request, or several: an :class:`ExplainRequest` or some of its parts.
             like: An explanation, or its request, to repeat.
+            request: One request, or several: an :class:`ExplainRequest` or some of its parts.
+            fields: Single fields by name; None leaves a field as it is.
         """
         whole = cls(kind()) if like is None else _repeated(like, kind)
         for part in _parts(request):
             whole = _with_part(whole, part, kind)
-        whole = whole.changed({name: value for name, value in changes.items() if value is not None})
+        whole = whole.changed(**fields)
         for name, value in whole.fields().items():
             if isinstance(value, NotStored):
                 raise ValueError(f"{name}: {value.what} is not kept in files; pass {name}= again")
         return whole
 
-    def changed(self, changes: Mapping[str, Any]) -> ExplainRequest:
-        """The request with some fields changed, wherever they belong; checked again."""
-        owners = {name: {each.name for each in fields(getattr(self, name))} for name in ("model", "index", "motifs")}
+    def changed(self, **changes: Any) -> ExplainRequest:
+        """The request with some fields changed, wherever they belong; checked again. None leaves a field as it is."""
+        owner = {name: part for part in _PARTS for name in field_names(getattr(self, part))}
         by_part: dict[str, dict[str, Any]] = {}
         for name, value in changes.items():
-            part = next((part for part, known in owners.items() if name in known), None)
-            if part is None:
-                raise TypeError(_unknown(name, sorted(set().union(*owners.values()))))
-            by_part.setdefault(part, {})[name] = value
-        return replace(self, **{part: replace(getattr(self, part), **values) for part, values in by_part.items()})
+            if name not in owner:
+                raise TypeError(unknown_field(name, owner))
+            by_part.setdefault(owner[name], {})[name] = value
+        return replace(self, **{part: changed(getattr(self, part), **values) for part, values in by_part.items()})
 
     def fields(self) -> dict[str, Any]:
         """All fields of the three requests by name."""
-        parts = (self.model, self.index, self.motifs)
-        return {each.name: getattr(part, each.name) for part in parts for each in fields(part)}
+        parts = (getattr(self, part) for part in _PARTS)
+        return {name: getattr(part, name) for part in parts for name in field_names(part)}
 
     @property
     def graph(self) -> GraphRequest:
@@ -118,7 +113,7 @@ def _of_kind(whole: ExplainRequest, kind: type[ModelRequest]) -> ExplainRequest:
         return whole
     if type(whole.model) is not ModelRequest:
         raise TypeError(f"request: this input needs a {kind.__name__}, got a {type(whole.model).__name__}")
-    shared = {each.name: getattr(whole.model, each.name) for each in fields(ModelRequest)}
+    shared = {name: getattr(whole.model, name) for name in field_names(ModelRequest)}
     return replace(whole, model=kind(**shared))
 
 
@@ -129,9 +124,3 @@ def _repeated(like: Any, kind: type[ModelRequest]) -> ExplainRequest:
             f"like must be an explanation that keeps its request, or an ExplainRequest; got {type(like).__name__}"
         )
     return _of_kind(request, kind)
-
-
-def _unknown(name: str, known: list[str]) -> str:
-    near = difflib.get_close_matches(name, known, n=1)
-    hint = f"; did you mean {near[0]!r}?" if near else f"; there are {', '.join(known)}"
-    return f"unknown option {name!r}{hint}"

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 
 from mage._core.optional import require
+from mage.explainers.fields import OtherTextFields
 from mage.explainers.pipeline import InputGraph, Progress, explain_game
 from mage.explainers.request import ExplainRequest
 from mage.explanation import Explanation, SentenceSubject
@@ -29,11 +30,12 @@ def explain_text(
     budget: int | None = None,
     permutations: int | None = None,
     seed: int | None = None,
+    absent: Any = None,
+    edges: Any = None,
     class_names: Sequence[str] | None = None,
     progress: Progress = None,
     request: Any = None,
-    like: Explanation | ExplainRequest | None = None,
-    **fields: Any,
+    **fields: Unpack[OtherTextFields],
 ) -> Explanation:
     """Explain what a model says of a sentence by the phrases that made it say so.
 
@@ -54,11 +56,14 @@ def explain_text(
         budget: Most coalitions to ask the model for.
         permutations: Orderings to sample.
         seed: Seed of the sampling.
+        absent: What becomes of absent words: a masking for graph networks (``"zero"`` by default); ``"remove"`` (the
+            default), a word such as ``"[MASK]"``, or a function for classifiers.
+        edges: Which words are joined instead of spaCy's English tree; needs a list of words.
         class_names: Names of the classes, for people.
         progress: As for :func:`mage.explain`.
         request: One or several requests instead of single fields.
-        like: An explanation of a sentence that is to be repeated.
-        fields: Other fields of the requests by name, such as ``absent="[MASK]"``.
+        fields: Other fields of the requests by name, such as ``encoder="minilm"``; and ``like``, an explanation of a
+            sentence that is to be repeated.
 
     Returns:
         An explanation whose nodes are words; ``subject`` has the words in reading order and the whole text.
@@ -66,19 +71,23 @@ def explain_text(
     require("torch_geometric", "pyg")
     from mage.games.text_game import TextGame
 
-    everyday = {
-        "target": target,
-        "num_motifs": num_motifs,
-        "max_nodes": max_nodes,
-        "tau": tau,
-        "output": output,
-        "order": order,
-        "method": method,
-        "budget": budget,
-        "permutations": permutations,
-        "seed": seed,
-    }
-    whole = ExplainRequest.of(TextRequest, {**everyday, **fields}, request, like)
+    whole = ExplainRequest.of(
+        TextRequest,
+        request,
+        target=target,
+        num_motifs=num_motifs,
+        max_nodes=max_nodes,
+        tau=tau,
+        output=output,
+        order=order,
+        method=method,
+        budget=budget,
+        permutations=permutations,
+        seed=seed,
+        absent=absent,
+        edges=edges,
+        **fields,
+    )
     started = time.perf_counter()
     assert isinstance(whole.model, TextRequest)  # noqa: S101 (for the type checker)
     game = TextGame(model, sentence, whole.model)

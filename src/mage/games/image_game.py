@@ -10,11 +10,12 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
+from mage._core.requests import changed
 from mage._core.typing import Floats, Masks
 from mage._torch.evaluation import evaluating
 from mage._torch.outputs import Readout
 from mage.games.game import Game
-from mage.games.request import ImageRequest, changed
+from mage.games.request import ImageRequest
 from mage.graph import PlayerGraph
 from mage.image.regions import adjacent_regions, background, checked_segments, described, grid_segments
 
@@ -55,7 +56,7 @@ class ImageGame(Game):
         names: Sequence[str] | None = None,
         **fields: Any,
     ) -> None:
-        self.request = request = changed(request or ImageRequest(), fields)
+        self.request = request = changed(request or ImageRequest(), **fields)
         if not callable(model):
             raise TypeError(f"model must be callable with images [b, c, h, w], got {type(model).__name__}")
         self.model = model

@@ -11,6 +11,7 @@ import numpy as np
 import torch
 from torch_geometric.data import Data
 
+from mage._core.requests import changed
 from mage._core.typing import Floats, Integers, Masks
 from mage._torch.graph_input import GraphInput
 from mage._torch.masked_model import MaskedModel, bytes_per_copy, check_device
@@ -21,7 +22,7 @@ from mage.games.game import Game
 from mage.games.grouping import checked_groups, checked_nodes
 from mage.games.node_contributions import NodeContributions, contributions_of
 from mage.games.participants import Participants
-from mage.games.request import GraphRequest, changed
+from mage.games.request import GraphRequest
 from mage.graph import PlayerGraph
 
 _BATCH_SIZE = 4096
@@ -66,7 +67,7 @@ class ModelGame(Game):
         names: Sequence[str] | None = None,
         **fields: Any,
     ) -> None:
-        self.request = request = changed(request or GraphRequest(), fields)
+        self.request = request = changed(request or GraphRequest(), **fields)
         check_device(model, data)
         whole = GraphInput.of(data)
         targets = torch.tensor(_targets(request, whole.num_nodes), dtype=torch.long, device=whole.device)

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, fields, replace
-from typing import Any, TypeVar
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from mage._core.checks import checked_whole
 from mage._core.conversion import stored_as
 from mage._torch.conventions import OUTPUTS, RETURN_TYPES, TASKS
-
-Request = TypeVar("Request", bound="ModelRequest")
 
 
 @stored_as("model request")
@@ -163,15 +161,6 @@ def _checked_pair(edge: Any) -> tuple[Any, ...]:
     if len(pair) != 2:
         raise ValueError(f"edge must be a pair of nodes, got {edge!r}")
     return pair
-
-
-def changed(request: Request, changes: dict[str, Any]) -> Request:
-    """The request with some fields changed, checked again; a name it does not have is refused."""
-    known = [field.name for field in fields(request)]
-    unknown = sorted(set(changes) - set(known))
-    if unknown:
-        raise TypeError(f"{type(request).__name__} has no {unknown[0]!r}; it has {', '.join(known)}")
-    return replace(request, **changes)
 
 
 def _is_number(value: Any) -> bool:

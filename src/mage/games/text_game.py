@@ -11,12 +11,13 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from mage._core.requests import changed
 from mage._core.typing import Floats, Masks
 from mage._torch.evaluation import evaluating
 from mage._torch.outputs import Readout
 from mage.games.game import Game
 from mage.games.model_game import ModelGame
-from mage.games.request import GraphRequest, ModelRequest, TextRequest, changed
+from mage.games.request import GraphRequest, ModelRequest, TextRequest
 from mage.text.sentence import Sentence, renderer
 
 Classifier: TypeAlias = Callable[[list[str]], Any]
@@ -52,7 +53,7 @@ class TextGame(Game):
     def __init__(
         self, model: Any, sentence: str | Sequence[str], request: TextRequest | None = None, **fields: Any
     ) -> None:
-        self.request = request = changed(request or TextRequest(), fields)
+        self.request = request = changed(request or TextRequest(), **fields)
         if not callable(model):
             raise TypeError(f"model must be a graph network or a function of sentences, got {type(model).__name__}")
         self.kind = ("graph" if takes_graphs(model) else "sentences") if request.kind == "auto" else request.kind

@@ -3,7 +3,7 @@
 from mage.indices.stopping import CONDITIONS
 from mage.motifs.api import find_motifs
 from mage.motifs.problem import MotifProblem
-from mage.motifs.request import MotifRequest, check_request, checked_max_nodes
+from mage.motifs.request import MotifRequest
 from mage.motifs.result import Motif, MotifSet
 from mage.motifs.stability import MotifsStable
 
@@ -13,8 +13,6 @@ __all__ = [
     "MotifRequest",
     "MotifSet",
     "MotifsStable",
-    "check_request",
-    "checked_max_nodes",
     "find_motifs",
 ]
 

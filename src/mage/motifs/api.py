@@ -2,38 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import fields
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 
+from mage._core.requests import changed
 from mage._core.typing import Integers
 from mage.indices import Interactions
 from mage.motifs.problem import MotifProblem
-from mage.motifs.request import MotifRequest, checked_nodes
+from mage.motifs.request import MotifFields, MotifRequest
 from mage.motifs.result import Motif, MotifSet
 from mage.motifs.solvers import Solution, solve
 from mage.motifs.terms import terms_of
-
-_USUAL = MotifRequest()
 
 
 def find_motifs(
     interactions: Interactions | Any,
     edges: Any = None,
-    num_motifs: int = _USUAL.num_motifs,
-    max_nodes: int | float = _USUAL.max_nodes,
-    tau: float = _USUAL.tau,
-    connected: bool = _USUAL.connected,
+    num_motifs: int | None = None,
+    max_nodes: int | float | None = None,
+    tau: float | None = None,
+    connected: bool | None = None,
     *,
-    objective: str = _USUAL.objective,
-    noise_floor: float = _USUAL.noise_floor,
-    include: Iterable[int] = _USUAL.include,
-    exclude: Iterable[int] = _USUAL.exclude,
-    solver: str = _USUAL.solver,
-    node_limit: int | None = _USUAL.node_limit,
+    noise_floor: float | None = None,
     request: MotifRequest | None = None,
+    **fields: Unpack[MotifFields],
 ) -> MotifSet:
     """Find disjoint connected groups of nodes whose interactions weigh most.
 
@@ -47,17 +40,11 @@ def find_motifs(
         edges: The graph; needed with a plain matrix, otherwise that of the interactions.
         num_motifs: m, the largest number of motifs.
         max_nodes: M, nodes in all motifs together: a whole number, or a share of n in (0, 1) (at least one node).
-        tau: τ in [0, 1]: 1 finds what speaks for the output, 0 what speaks against it, values between weigh both.
+        tau: τ in [0, 1].
         connected: False lets a motif be any set of nodes.
-        objective: What makes a group strong, see :data:`mage.motifs.objective.OBJECTIVES`.
         noise_floor: Interactions of at most this share of the largest of their sign count as zero.
-        include: Nodes that must be in some motif.
-        exclude: Nodes that must be in none.
-        solver: ``"search"`` (compiled branch and bound), ``"milp"`` (HiGHS), or ``"auto"``: the search, and where its
-            limit does not suffice and the programme is not too large, HiGHS from where it stopped.
-        node_limit: Search or solver nodes to spend at most; by default up to 1,000,000 (fewer for large graphs, whose
-            nodes cost more) and 100. A limited answer is feasible and carries its bound.
-        request: All of the arguments from ``num_motifs`` on in one object, instead of them.
+        request: What to search for in one object; what else is given changes it. Its defaults are the defaults here.
+        fields: Other fields of :class:`mage.MotifRequest` by name, such as ``include=[3]`` or ``solver="milp"``.
 
     Returns:
         The motifs, strongest first, with objective, bound and proof.
@@ -65,13 +52,15 @@ def find_motifs(
     Raises:
         ValueError: An argument does not make sense, or no family of motifs holds all ``include`` nodes.
     """
-    must, never = checked_nodes("include", include), checked_nodes("exclude", exclude)
-    given = MotifRequest(num_motifs, max_nodes, tau, connected, objective, noise_floor, must, never, solver, node_limit)
-    if request is None:
-        request = given
-    elif given != _USUAL:
-        twice = [field.name for field in fields(given) if getattr(given, field.name) != getattr(_USUAL, field.name)]
-        raise ValueError(f"request already holds {', '.join(twice)}; give either the request or the arguments")
+    request = changed(
+        request or MotifRequest(),
+        num_motifs=num_motifs,
+        max_nodes=max_nodes,
+        tau=tau,
+        connected=connected,
+        noise_floor=noise_floor,
+        **fields,
+    )
     terms, graph, names = terms_of(interactions, edges)
     problem = MotifProblem.of(request, terms, graph)
     return motif_set(problem, request, solve(problem, request.solver, request.node_limit), names)

@@ -6,7 +6,7 @@ import math
 import operator
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypedDict
 
 import numpy as np
 
@@ -15,6 +15,16 @@ from mage.motifs.objective import OBJECTIVES
 from mage.motifs.solvers import SOLVERS
 
 LARGEST_ORDER = 3
+
+
+class MotifFields(TypedDict, total=False):
+    """Fields of :class:`MotifRequest` that functions take by name beside those that they list as arguments."""
+
+    objective: str
+    include: Iterable[int]
+    exclude: Iterable[int]
+    solver: str
+    node_limit: int | None
 
 
 @dataclass(frozen=True)
@@ -57,8 +67,8 @@ class MotifRequest:
             "tau": _checked_share("tau", self.tau),
             "connected": bool(self.connected),
             "noise_floor": _checked_share("noise_floor", self.noise_floor),
-            "include": checked_nodes("include", self.include),
-            "exclude": checked_nodes("exclude", self.exclude),
+            "include": _checked_nodes("include", self.include),
+            "exclude": _checked_nodes("exclude", self.exclude),
         }
         for name, value, allowed in (("objective", self.objective, OBJECTIVES), ("solver", self.solver, SOLVERS)):
             if value not in allowed:
@@ -104,7 +114,7 @@ def _checked_max_nodes(value: Any) -> int | float:
         ) from None
 
 
-def checked_nodes(name: str, nodes: Any) -> tuple[int, ...]:
+def _checked_nodes(name: str, nodes: Any) -> tuple[int, ...]:
     """A list of nodes; which of them exist is known later."""
     if isinstance(nodes, str) or not isinstance(nodes, Iterable):
         raise ValueError(f"{name} must be a list of nodes, got {nodes!r}")
@@ -113,16 +123,3 @@ def checked_nodes(name: str, nodes: Any) -> tuple[int, ...]:
         if isinstance(node, bool | np.bool_) or not hasattr(node, "__index__"):
             raise ValueError(f"{name}: nodes are whole numbers, got {node!r}")
     return tuple(operator.index(node) for node in listed)
-
-
-def check_request(
-    num_motifs: int, max_nodes: int | float, tau: float, noise_floor: float, solver: str, order: int = 1
-) -> None:
-    """Refuse what no search can do; callers that build a :class:`MotifRequest` do not need this."""
-    request = MotifRequest(num_motifs, max_nodes, tau, noise_floor=noise_floor, solver=solver)
-    request.check_order(order)
-
-
-def checked_max_nodes(max_nodes: int | float, num_nodes: int, least: int = 1) -> int:
-    """M as a number of nodes; callers that build a :class:`MotifRequest` use its ``max_nodes_of``."""
-    return MotifRequest(max_nodes=max_nodes).max_nodes_of(num_nodes, least)

@@ -1,0 +1,37 @@
+"""Requests: frozen dataclasses of fields that are checked when they are made, and changed by name."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+from dataclasses import fields, replace
+from typing import Any, TypeVar
+
+Request = TypeVar("Request")
+
+
+def changed(request: Request, /, **changes: Any) -> Request:
+    """The request with some fields changed, checked again.
+
+    Args:
+        request: A frozen dataclass.
+        changes: New values by name; None leaves a field as it is.
+    """
+    known = field_names(request)
+    for name in changes:
+        if name not in known:
+            raise TypeError(unknown_field(name, known))
+    given = {name: value for name, value in changes.items() if value is not None}
+    return replace(request, **given) if given else request  # type: ignore[type-var]  # no type says dataclass
+
+
+def field_names(request: Any) -> tuple[str, ...]:
+    """Names of the fields of a request, or of its class."""
+    return tuple(field.name for field in fields(request))
+
+
+def unknown_field(name: str, known: Iterable[str]) -> str:
+    """What to say of a field that no request has: the name that was meant, or all that there are."""
+    listed = sorted(known)
+    near = difflib.get_close_matches(name, listed, n=1)
+    return f"unknown option {name!r}; " + (f"did you mean {near[0]!r}?" if near else f"there are {', '.join(listed)}")

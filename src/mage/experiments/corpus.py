@@ -77,8 +77,8 @@ def explain_corpus(
 
 def _fingerprint(model: Any, data: Any, options: dict[str, Any]) -> str:
     labels = {name: options.get(name) for name in ("names", "class_names")}
-    changes = {name: value for name, value in options.items() if name not in labels}
-    return fingerprint(model, data, ExplainRequest.of(GraphRequest, changes), labels)
+    fields = {name: value for name, value in options.items() if name not in labels}
+    return fingerprint(model, data, ExplainRequest.of(GraphRequest, fields.pop("request", None), **fields), labels)
 
 
 def _explained(corpus: _Corpus, number: int) -> bytes:

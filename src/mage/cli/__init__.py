@@ -1,9 +1,23 @@
 """The command line."""
 
-from mage.cli import benchmark, data, explaining, image, report, text
+from importlib import import_module
+
 from mage.cli._app import app
 
-__all__ = ["app", "benchmark", "data", "explaining", "image", "main", "report", "text"]
+__all__ = ["MODULES", "app", "main"]
+
+MODULES = (
+    "explaining",
+    "text",
+    "image",
+    "data",
+    "benchmark",
+    "report",
+)
+"""Modules with commands, in the order of ``mage --help``. A module adds its commands to the app when it is imported."""
+
+for _module in MODULES:
+    import_module(f"mage.cli.{_module}")
 
 
 def main() -> None:

@@ -14,7 +14,7 @@ import sys
 import tempfile
 import time
 
-from mage.experiments import Column, Experiment, Method, Source, Store, make_engine, make_plan, run_plan
+from mage.experiments import Column, Experiment, Inputs, Method, Store, make_engine, make_plan, run_plan
 
 
 def measured_run(arguments: argparse.Namespace) -> dict[str, object]:
@@ -28,7 +28,7 @@ def measured_run(arguments: argparse.Namespace) -> dict[str, object]:
     )
     engine = make_engine(arguments.engine, arguments.workers)
     engine.prepare()
-    plan = make_plan(experiment, Source(), arguments.graphs)
+    plan = make_plan(experiment, Inputs(), arguments.graphs)
     with tempfile.TemporaryDirectory() as folder:
         store = Store(folder)
         start = time.perf_counter()

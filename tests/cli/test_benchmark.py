@@ -39,7 +39,7 @@ def test_a_table_is_computed_once_shown_and_exported(trained, tmp_path):
     assert "ba_2motifs gcn mage: 2 of 2 graphs" in run(*arguments, "--status").output
     parts = sorted(path.stat().st_mtime_ns for path in (tmp_path / "store" / "parts").iterdir())
     assert run(*arguments).exit_code == 0
-    assert "ba_2motifs gcn mage: 2 graphs" in run("benchmark", "--status", "--store", tmp_path / "store").output
+    assert "ba_2motifs gcn mage: 2 results" in run("benchmark", "--status", "--store", tmp_path / "store").output
     assert parts == sorted(path.stat().st_mtime_ns for path in (tmp_path / "store" / "parts").iterdir())
 
 

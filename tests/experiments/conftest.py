@@ -2,9 +2,19 @@
 
 import pytest
 
-from tests.helpers.experiments import SmallSource
+from tests.helpers.experiments import SmallInputs
 
 
 @pytest.fixture(scope="session")
-def source():
-    return SmallSource()
+def inputs():
+    return SmallInputs()
+
+
+@pytest.fixture
+def with_explainer(monkeypatch):
+    from mage.explainers import registry
+
+    def add(name, make):
+        monkeypatch.setitem(registry._EXPLAINERS, name, make)
+
+    return add

@@ -5,24 +5,25 @@ import mage
 from mage.cli import app
 from mage.experiments import LocalEngine, SerialEngine
 from mage.experiments.corpus import explain_corpus, load_corpus
+from mage.experiments.procedures.graphs import load_testbed
 
 
 def run(*arguments):
     return CliRunner().invoke(app, [str(argument) for argument in arguments])
 
 
-def test_explanations_are_kept_one_by_one_and_not_made_again(tmp_path, source):
-    subject = source.subject("ba_house_grid", "gcn", 3)
-    options = {n: {**settings, "method": "permutation", "permutations": 5} for n, settings in subject.settings.items()}
-    run_of = explain_corpus(subject.model, subject.graphs, tmp_path, options, SerialEngine())
+def test_explanations_are_kept_one_by_one_and_not_made_again(tmp_path, inputs):
+    testbed = load_testbed(inputs, "ba_house_grid", "gcn", 3)
+    options = {n: {**settings, "method": "permutation", "permutations": 5} for n, settings in testbed.settings.items()}
+    run_of = explain_corpus(testbed.model, testbed.graphs, tmp_path, options, SerialEngine())
     first, path, before = next(run_of)
     assert not before
-    assert mage.load(path).num_nodes == subject.graphs[first].num_nodes
+    assert mage.load(path).num_nodes == testbed.graphs[first].num_nodes
     run_of.close()
     assert len(load_corpus(tmp_path)) == 1
-    rest = list(explain_corpus(subject.model, subject.graphs, tmp_path, options, LocalEngine(1)))
+    rest = list(explain_corpus(testbed.model, testbed.graphs, tmp_path, options, LocalEngine(1)))
     assert [before for _, _, before in rest] == [True, False, False]
-    assert [int(path.name[:6]) for path in load_corpus(tmp_path)] == sorted(subject.graphs)
+    assert [int(path.name[:6]) for path in load_corpus(tmp_path)] == sorted(testbed.graphs)
 
 
 def test_the_command_line_explains_a_corpus(tmp_path):

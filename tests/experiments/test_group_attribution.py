@@ -1,4 +1,4 @@
-import dataclasses
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -6,18 +6,33 @@ import torch
 from typer.testing import CliRunner
 
 from mage.cli import app
-from mage.experiments import SerialEngine, export, paper_figures
-from mage.experiments import group_attribution as study
-from mage.experiments.group_attribution_table import METRICS, paired_tables, study_cells, study_tables
+from mage.experiments import (
+    Column,
+    Inputs,
+    Plan,
+    SerialEngine,
+    Store,
+    cells,
+    export,
+    load_experiment,
+    make_plan,
+    paper_figures,
+    rich_tables,
+    run_plan,
+)
+from mage.experiments.procedures import group_attribution as procedure
 from mage.games import ImageGame
 from mage.image.preparation import Preparation
 from mage.indices import interactions
-from mage.metrics import infidelity
-from mage.metrics.group_attribution import group_attributions, random_groups
+from mage.metrics import group_attributions, infidelity, random_groups
 from mage.models.image_classifiers import ImageClassifier
 from tests.helpers.data import data_path
 
-SETTINGS = study.Settings(permutations=4, groups=12, patches=(3, 3))
+INDICES = ("shapley", "myerson", "shapley-taylor", "myerson-taylor")
+METRICS = (
+    *("infid_plus", "infid_minus", "infid_minus_printed", "queries"),
+    *("infid_plus_connected", "infid_minus_connected", "infid_minus_printed_connected"),
+)
 
 
 class Network(torch.nn.Module):
@@ -37,31 +52,62 @@ class Network(torch.nn.Module):
         return 3 * self.layers(images)
 
 
-def a_subject(count=2):
+def classifier_of(network, fingerprint="fingerprint"):
+    return ImageClassifier("tiny", network, Preparation((9, 9), None, (0.0,), (1.0,)), (), fingerprint)
+
+
+@pytest.fixture
+def network():
     torch.manual_seed(0)
-    classifier = ImageClassifier("tiny", Network(), Preparation((9, 9), None, (0.0,), (1.0,)), (), "fingerprint")
-    return study.Subject(classifier, "noise", {f"image {i}": torch.randn(1, 9, 9).double() for i in range(count)}, 0.0)
+    return Network()
+
+
+@pytest.fixture
+def images():
+    """Three images of noise; a test that takes fewer takes the first."""
+    torch.manual_seed(1)
+    return {f"image {i}": torch.randn(1, 9, 9).double() for i in range(3)}
+
+
+@pytest.fixture
+def planned(network, images, monkeypatch):
+    """Makes the plan of an experiment on noise, with some images and with changes to the classifier."""
+
+    def plan(limit=3, *, pictures=images, model=network, fingerprint="fingerprint", fill=0.0, methods=None, **settings):
+        def load_images(_classifier, _root, count):
+            return dict(list(pictures.items())[:count])
+
+        classifier = classifier_of(model, fingerprint)
+        monkeypatch.setattr(classifier.__class__, "through_onnx", lambda self: self)
+        monkeypatch.setattr(procedure, "load_image_classifier", lambda _name: classifier)
+        monkeypatch.setitem(procedure._SETS, "noise", (load_images, fill))
+        experiment = load_experiment("group-attribution").restricted(methods=methods)
+        chosen = {"permutations": 4, "groups": 12, "patches": [3, 3], **settings}
+        return make_plan(replace(experiment, columns=(Column("noise", "tiny", METRICS),), settings=chosen), limit=limit)
+
+    return plan
 
 
 @pytest.fixture
 def store(tmp_path):
-    pytest.importorskip("duckdb")
-    pytest.importorskip("pyarrow")
-    return study.StudyStore(tmp_path)
+    return Store(tmp_path)
 
 
-def test_records_are_what_the_definitions_say(store):
-    subject = a_subject(1)
-    study.run_study([subject], SETTINGS, store, SerialEngine())
-    records = {record["method"]: record for record in study.finished([subject], SETTINGS, store)}
-    assert list(records) == list(study.INDICES)
-    game = ImageGame(
-        subject.classifier.network, subject.images["image 0"], patches=(3, 3), fill=0.0, output="probability"
-    )
+def records_of(plan, store):
+    run_plan(plan, store, SerialEngine())
+    return plan.records(store)
+
+
+def test_records_are_what_the_definitions_say(store, planned, network, images):
+    records = {record["method"]: record for record in records_of(planned(1), store)}
+    assert list(records) == list(INDICES)
+
+    def fresh_game():
+        return ImageGame(network, images["image 0"], patches=(3, 3), fill=0.0, output="probability")
+
+    game = fresh_game()
     for index, record in records.items():
-        fresh = ImageGame(
-            subject.classifier.network, subject.images["image 0"], patches=(3, 3), fill=0.0, output="probability"
-        )
+        fresh = fresh_game()
         before = fresh.num_queries
         found = interactions(fresh, index, method="permutation", permutations=4, seed=0)
         assert record["queries"] == fresh.num_queries - before
@@ -80,104 +126,107 @@ def test_records_are_what_the_definitions_say(store):
     assert records["myerson-taylor"]["queries"] < records["shapley-taylor"]["queries"]
 
 
-def test_the_printed_form_is_the_derived_one_for_first_order_indices(store):
-    subject = a_subject(1)
-    study.run_study([subject], SETTINGS, store, SerialEngine())
-    for record in study.finished([subject], SETTINGS, store):
+def test_the_printed_form_is_the_derived_one_for_first_order_indices(store, planned):
+    for record in records_of(planned(1), store):
         same = record["infid_minus"] == pytest.approx(record["infid_minus_printed"])
         assert same == (record["method"] in ("shapley", "myerson"))
 
 
-def test_finished_images_are_not_computed_again(store):
-    subject = a_subject(3)
-    fewer = study.Subject(subject.classifier, subject.dataset, dict(list(subject.images.items())[:2]), subject.fill)
-    study.run_study([fewer], SETTINGS, store, SerialEngine())
-    before = subject.classifier.network.images
-    first = list(study.finished([fewer], SETTINGS, store))
-    study.run_study([fewer], SETTINGS, store, SerialEngine())
-    assert subject.classifier.network.images == before
-    study.run_study([subject], SETTINGS, store, SerialEngine())
-    assert subject.classifier.network.images > before
-    records = list(study.finished([subject], SETTINGS, store))
+def test_finished_images_are_not_computed_again(store, planned, network):
+    first = records_of(planned(2), store)
+    before = network.images
+    records_of(planned(2), store)
+    assert network.images == before
+    records = records_of(planned(3), store)
+    assert network.images > before
     assert records[: len(first)] == first
     assert len(records) == 12
     assert not any(store.locks.iterdir())
 
 
-def test_only_the_named_indices_are_computed(store):
-    subject = a_subject(1)
-    some = dataclasses.replace(SETTINGS, indices=("myerson", "myerson-taylor"))
-    study.run_study([subject], some, store, SerialEngine())
-    asked = subject.classifier.network.images
-    assert {record["method"] for record in study.finished([subject], some, store)} == {"myerson", "myerson-taylor"}
-    study.run_study([subject], SETTINGS, store, SerialEngine())
-    assert subject.classifier.network.images > 2 * asked
-    assert len(list(study.finished([subject], SETTINGS, store))) == 4
-    # All four are what they were called before one could choose.
-    assert "indices" not in SETTINGS.as_key()
+def test_only_the_named_indices_are_computed(store, planned, network):
+    records = records_of(planned(1, methods=["myerson", "myerson-taylor"]), store)
+    assert {record["method"] for record in records} == {"myerson", "myerson-taylor"}
+    cost = network.images
+    assert len(records_of(planned(1), store)) == 4
+    assert network.images > 2 * cost
 
 
-def test_other_settings_weights_or_images_are_other_parts():
-    subject = a_subject(1)
-    keys = [study.make_jobs([subject], SETTINGS)[0].key]
-    keys.append(study.make_jobs([subject], study.Settings(permutations=6, groups=12, patches=(3, 3)))[0].key)
-    other = ImageClassifier("tiny", subject.classifier.network, subject.classifier.prepare, (), "other")
-    keys.append(study.make_jobs([study.Subject(other, "noise", subject.images, 0.0)], SETTINGS)[0].key)
-    moved = {"image 0": subject.images["image 0"] + 1}
-    keys.append(study.make_jobs([study.Subject(subject.classifier, "noise", moved, 0.0)], SETTINGS)[0].key)
-    keys.append(study.make_jobs([study.Subject(subject.classifier, "noise", subject.images, "mean")], SETTINGS)[0].key)
-    assert len(set(keys)) == len(keys)
+def test_other_settings_weights_or_images_are_other_parts(planned, images):
+    plans = [
+        planned(1),
+        planned(1, permutations=6),
+        planned(1, groups=10),
+        planned(1, fingerprint="other"),
+        planned(1, pictures={"image 0": images["image 0"] + 1}),
+        planned(1, fill="mean"),
+        planned(1, methods=["myerson"]),
+    ]
+    assert len({plan.batches[0].key for plan in plans}) == len(plans)
+
+
+def test_wrong_settings_are_refused(planned, tmp_path):
     with pytest.raises(ValueError, match="permutations must be a whole number"):
-        study.Settings(permutations=0)
+        planned(1, permutations=0)
+    with pytest.raises(ValueError, match="settings: unknown surprise; there are permutations, groups"):
+        planned(1, surprise=1)
+    with pytest.raises(ValueError, match="group-attribution is about images"):
+        make_plan(load_experiment("group-attribution"), Inputs(checkpoints=tmp_path))
+    experiment = load_experiment("group-attribution")
+    with pytest.raises(ValueError, match="metrics: 'f1' is not measured here; choose of infid_plus"):
+        make_plan(replace(experiment, columns=(Column("mnist", "mnist-vit", ("f1",)),)))
 
 
-def test_a_failure_gives_the_locks_back(store):
-    subject = a_subject(2)
-
+def test_a_failure_gives_the_locks_back(store, planned):
     def broken(_images):
         raise RuntimeError("out of memory")
 
-    failing = ImageClassifier("tiny", broken, subject.classifier.prepare, (), "fingerprint")
     with pytest.raises(ValueError, match="out of memory"):
-        study.run_study([study.Subject(failing, "noise", subject.images, 0.0)], SETTINGS, store, SerialEngine())
-    study.run_study([subject], SETTINGS, store, SerialEngine())
-    assert len(list(study.finished([subject], SETTINGS, store))) == 8
+        run_plan(planned(2, model=broken), store, SerialEngine())
+    assert len(records_of(planned(2), store)) == 8
 
 
-def test_the_table_has_errors_over_images_and_the_papers_figures(store):
-    subject = a_subject(3)
-    study.run_study([subject], SETTINGS, store, SerialEngine())
-    records = list(study.finished([subject], SETTINGS, store))
-    made = study_cells(records, [("noise", "tiny", 4)])
-    assert len(made) == 4 * len(METRICS)
-    first = made[0]
+def test_the_table_has_errors_over_images_and_the_papers_figures(store, planned):
+    plan = planned(3)
+    records = records_of(plan, store)
+    table = cells(plan, store)
+    first = table[0]
     values = [record["infid_plus"] for record in records if record["method"] == "shapley"]
+    assert (first.method.name, first.metric) == ("shapley", "infid_plus")
     assert first.ours.mean == pytest.approx(np.mean(values))
     assert first.ours.std_error == pytest.approx(np.std(values, ddof=1) / np.sqrt(3))
-    assert (first.graphs, first.expected) == (3, 4)
-    assert len(study_tables(made)) == 2  # ours, and the paper's on other networks
-    assert "infid_plus" in export(made, "csv")
-    beside = study_cells(
-        [{**record, "dataset": "imagenet50", "model": "microsoft/resnet-50"} for record in records],
-        [("imagenet50", "microsoft/resnet-50", 3)],
-    )
-    assert {cell.paper for cell in beside if cell.metric == "infid_plus"} == {0.083, 0.06, 0.056}
-    assert len(study_tables([cell for cell in beside if cell.metric == "infid_plus"])) == 1
+    assert (first.results, first.expected) == (3, 3)
+    # Ours, and the paper's on its own two networks.
+    assert [table.title.partition(":")[0] for table in rich_tables(table)] == [
+        "noise, tiny",
+        "imagenet50, resnet50",
+        "imagenet50, vit_b16",
+    ]
+    assert "infid_plus" in export(table, "csv")
 
 
-def test_orders_are_compared_image_by_image(store):
-    subject = a_subject(3)
-    study.run_study([subject], SETTINGS, store, SerialEngine())
-    records = list(study.finished([subject], SETTINGS, store))
-    (table,) = paired_tables(records)
+def test_networks_of_the_paper_have_its_figures_beside_them(store):
+    name = "microsoft/resnet-50"
+    experiment = load_experiment("group-attribution").restricted(models=[name])
+    assert [column.model for column in experiment.columns] == [name]
+    plan = Plan(experiment, procedure.GroupAttribution(experiment, Inputs()))
+    table = cells(plan, store)
+    assert {cell.column.model for cell in table} == {name}
+    assert {cell.paper for cell in table if cell.metric == "infid_plus"} == {0.083, 0.06, 0.056}
+
+
+def test_orders_are_compared_image_by_image(store, planned, images):
+    plan = planned(3)
+    records = records_of(plan, store)
+    (table,) = plan.procedure.comparisons(records)
     values = {(record["image"], record["method"]): record["infid_minus"] for record in records}
-    differences = [values[image, "myerson-taylor"] - values[image, "myerson"] for image in subject.images]
+    differences = [values[image, "myerson-taylor"] - values[image, "myerson"] for image in images]
     expected = f"{np.mean(differences):+.3f} ± {np.std(differences, ddof=1) / np.sqrt(3):.3f}"
     assert list(table.columns[2].cells)[1] == f"{expected}, lower on {sum(d < 0 for d in differences)} of 3"
     worth = {(record["image"], record["method"]): record["infid_plus"] for record in records}
-    best = min(subject.images, key=lambda image: worth[image, "myerson-taylor"] - worth[image, "myerson"])
+    best = min(images, key=lambda image: worth[image, "myerson-taylor"] - worth[image, "myerson"])
     assert f"{best} {worth[best, 'myerson-taylor']:.3f} against {worth[best, 'myerson']:.3f}" in table.caption
-    assert paired_tables([record for record in records if record["method"] == "myerson"]) == []
+    assert list(plan.procedure.comparisons([record for record in records if record["method"] == "myerson"])) == []
 
 
 def test_the_papers_table_9():
@@ -213,21 +262,28 @@ def test_the_command_lists_runs_and_resumes(tmp_path):
     assert "2 of 2 images" in run(*options, *machine, "--status").output
 
 
-def test_the_command_refuses_what_it_cannot_do(tmp_path, monkeypatch):
-    assert "group-attribution" in run().output
-    for arguments, message in (
-        (["group-attribution", "--methods", "banzhaf"], "none of shapley, myerson"),
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["group-attribution", "--methods", "banzhaf"], "it has myerson, myerson-taylor, shapley, shapley-taylor"),
         (["group-attribution", "--graphs", "0"], "must be at least 1"),
-        (["group-attribution", "--datasets", "mnist"], "is for experiments on graphs"),
-        (["group-attribution", "--seeds", "0,1"], "takes one seed"),
+        (["group-attribution", "--datasets", "mutagenic"], "it has imagenet50, mnist"),
+        (["group-attribution", "--seeds", "a"], "--seeds must be whole numbers"),
         (["group-attribution", "--export", "table.xls"], "must end in"),
         (["group-attribution", "--permutations", "0", "--models", "mnist-vit"], "permutations must be"),
-        (["single-motif", "--permutations", "5"], "go with group-attribution"),
-    ):
-        refused = run(*arguments)
-        assert refused.exit_code == 2
-        assert message in refused.output
-    monkeypatch.setattr(study, "load_image_classifier", lambda _name: a_subject().classifier)
-    missing = run("group-attribution", "--models", "mine", "--root", str(tmp_path))
-    assert missing.exit_code == 1
-    assert "imagenet50" in missing.output
+        (["group-attribution", "--checkpoints", "."], "is about images"),
+        (["single-motif", "--permutations", "5"], "parameters of explainers are set for each method"),
+    ],
+)
+def test_the_command_refuses_what_it_cannot_do(arguments, message):
+    refused = run(*arguments)
+    assert refused.exit_code == 2
+    assert message in refused.output
+
+
+def test_images_that_are_not_there_are_a_gap_with_advice(tmp_path, network, monkeypatch):
+    assert "group-attribution" in run().output
+    monkeypatch.setattr(procedure, "load_image_classifier", lambda _name: classifier_of(network))
+    missing = run("group-attribution", "--models", "mine", "--root", str(tmp_path), "--status")
+    assert missing.exit_code == 0
+    assert "imagenet50 mine shapley: imagenet50: the images are not on this machine; put the .jpg" in missing.output

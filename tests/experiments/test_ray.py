@@ -8,6 +8,7 @@ import pytest
 from mage import explainers
 from mage.experiments import Method, RayEngine, SerialEngine, Store, make_plan, run_plan
 from mage.experiments.corpus import explain_corpus
+from mage.experiments.procedures.graphs import load_testbed
 from mage.explainers import Explainer
 from tests.helpers.experiments import comparable, small_experiment
 
@@ -25,15 +26,15 @@ def cluster():
 
 
 @pytest.fixture(scope="module")
-def undisturbed(tmp_path_factory, source):
+def undisturbed(tmp_path_factory, inputs):
     store = Store(tmp_path_factory.mktemp("undisturbed"))
-    plan = make_plan(small_experiment(), source, graphs=6, batch_size=2)
+    plan = make_plan(small_experiment(), inputs, limit=6, batch_size=2)
     run_plan(plan, store, SerialEngine())
     return comparable(plan.records(store))
 
 
-def test_ray_gives_the_same_records(tmp_path, source, undisturbed, cluster):
-    plan, store = make_plan(small_experiment(), source, graphs=6, batch_size=2), Store(tmp_path)
+def test_ray_gives_the_same_records(tmp_path, inputs, undisturbed, cluster):
+    plan, store = make_plan(small_experiment(), inputs, limit=6, batch_size=2), Store(tmp_path)
     run_plan(plan, store, RayEngine(workers=2))
     assert comparable(plan.records(store)) == undisturbed
     assert ray.is_initialized()
@@ -55,14 +56,14 @@ class Deadly(Explainer):
         return explainers.get("mage", permutations=10).compute(model, data, request)
 
 
-def test_a_killed_worker_costs_nothing_but_time(tmp_path, source, undisturbed, cluster, monkeypatch):
+def test_a_killed_worker_costs_nothing_but_time(tmp_path, inputs, undisturbed, cluster, monkeypatch):
     from mage.explainers import registry
 
     markers = tmp_path / "markers"
     markers.mkdir()
     monkeypatch.setitem(registry._EXPLAINERS, "deadly", Deadly)
     experiment = small_experiment(methods=[Method("mage", "deadly", {"folder": str(markers)})])
-    plan, store = make_plan(experiment, source, graphs=6, batch_size=2), Store(tmp_path / "store")
+    plan, store = make_plan(experiment, inputs, limit=6, batch_size=2), Store(tmp_path / "store")
     done = []
     run_plan(plan, store, RayEngine(workers=2), on_part=lambda batch: done.append(batch.key))
     assert len(list(markers.iterdir())) == 6
@@ -83,19 +84,19 @@ class Failing(Explainer):
         raise ZeroDivisionError("a mistake in the explainer")
 
 
-def test_mistakes_come_back_as_they_are(tmp_path, source, cluster, monkeypatch):
+def test_mistakes_come_back_as_they_are(tmp_path, inputs, cluster, monkeypatch):
     from mage.explainers import registry
 
     monkeypatch.setitem(registry._EXPLAINERS, "failing", Failing)
-    plan = make_plan(small_experiment(methods=[Method("failing", "failing")]), source, graphs=1)
+    plan = make_plan(small_experiment(methods=[Method("failing", "failing")]), inputs, limit=1)
     with pytest.raises(ZeroDivisionError, match="a mistake in the explainer"):
         run_plan(plan, Store(tmp_path), RayEngine(workers=1))
 
 
-def test_a_corpus_is_explained_on_a_cluster(tmp_path, source, cluster):
-    subject = source.subject("ba_house_grid", "gcn", 3)
-    options = {n: {**settings, "method": "permutation", "permutations": 5} for n, settings in subject.settings.items()}
-    made = list(explain_corpus(subject.model, subject.graphs, tmp_path, options, RayEngine(workers=2)))
-    assert sorted(number for number, _, _ in made) == sorted(subject.graphs)
-    again = list(explain_corpus(subject.model, subject.graphs, tmp_path, options, RayEngine(workers=2)))
+def test_a_corpus_is_explained_on_a_cluster(tmp_path, inputs, cluster):
+    testbed = load_testbed(inputs, "ba_house_grid", "gcn", 3)
+    options = {n: {**settings, "method": "permutation", "permutations": 5} for n, settings in testbed.settings.items()}
+    made = list(explain_corpus(testbed.model, testbed.graphs, tmp_path, options, RayEngine(workers=2)))
+    assert sorted(number for number, _, _ in made) == sorted(testbed.graphs)
+    again = list(explain_corpus(testbed.model, testbed.graphs, tmp_path, options, RayEngine(workers=2)))
     assert all(before for _, _, before in again)

@@ -11,10 +11,11 @@ FIGURES_OF_TABLES = {1: 144, 2: 28, 3: 16, 6: 72, 7: 72, 8: 36, 9: 24, 10: 50, 1
 
 def test_every_table_of_the_paper_is_an_experiment():
     tables = {table for name in experiment_names() for table in load_experiment(name).tables}
-    assert tables == {1, 2, 3, 6, 7, 8, 10, 11, 12, 13}
+    assert tables == {1, 2, 3, 6, 7, 8, 9, 10, 11, 12, 13}
 
 
-@pytest.mark.parametrize("name", experiment_names())
+# The paper's image classifiers are not among ours; tests/experiments/test_group_attribution.py has their figures.
+@pytest.mark.parametrize("name", sorted(set(experiment_names()) - {"group-attribution"}))
 def test_the_papers_figures_belong_to_cells_of_the_experiment(name):
     experiment = load_experiment(name)
     cells = {
@@ -87,7 +88,7 @@ def test_files_of_ones_own(tmp_path):
     [
         ("title = ", "is not TOML"),
         ("title = 'x'", "has no columns"),
-        (OWN.replace('"f1"', '"f2"'), "metrics: .*f2.*choose of f1, ami"),
+        (OWN.replace('"f1"', '"f2"'), "metrics: 'f2' is none of f1, ami"),
         (OWN.replace("datasets =", "datset ="), "has lists datasets, models and metrics"),
         (OWN.replace('title = "My own"', 'title = "x"\nsurprise = 1'), "unknown entries: surprise"),
     ],

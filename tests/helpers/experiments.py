@@ -1,7 +1,7 @@
 """A small experiment: the network of the demo, few graphs, two methods."""
 
 from mage.datasets import load
-from mage.experiments import Column, Experiment, Method, Source
+from mage.experiments import Column, Experiment, Inputs, Method
 from mage.models import load_demo_model
 
 METHODS = (
@@ -10,7 +10,7 @@ METHODS = (
 )
 
 
-class SmallSource(Source):
+class SmallInputs(Inputs):
     """Few graphs and a network that comes with the library, the same in every process and on every machine."""
 
     def dataset(self, name):

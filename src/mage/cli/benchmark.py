@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -16,11 +17,10 @@ if TYPE_CHECKING:
     from mage.experiments import Plan, Store
 
 
-# The one experiment that is not about graphs; see mage.experiments.group_attribution.
-_IMAGES = "group-attribution"
+_FORMS = {".md": "markdown", ".csv": "csv", ".tex": "latex", ".html": "html"}
 
 
-def _listed(text: str | None) -> list[str] | None:
+def _names(text: str | None) -> list[str] | None:
     return text.split(",") if text and text != "all" else None
 
 
@@ -45,10 +45,10 @@ def benchmark(
     batch: Annotated[int, typer.Option(help="Graphs in a batch, which is what is kept at a time.")] = 4,
     status: Annotated[bool, typer.Option("--status", help="Say what is finished; compute nothing.")] = False,
     export: Annotated[Path | None, typer.Option(help="Write the table: .md, .csv, .tex or .html.")] = None,
-    permutations: Annotated[int | None, typer.Option(help="Of group-attribution: orderings for each index.")] = None,
-    listed: Annotated[
-        bool, typer.Option("--list", help="Of group-attribution: say what the models see in each image.")
-    ] = False,
+    permutations: Annotated[
+        int | None, typer.Option(help="Orderings for each index, in experiments that set them for all methods.")
+    ] = None,
+    listed: Annotated[bool, typer.Option("--list", help="List the graphs or images; compute nothing.")] = False,
 ) -> None:
     """Run an experiment: only what is missing in the store is computed. Without a name: list the experiments."""
     console = Console()
@@ -56,67 +56,37 @@ def benchmark(
         require("torch_geometric", "pyg")
         from mage import experiments
 
-        if experiment is None and status:
-            _say_contents(console, experiments.open_store(store))
-            return
         if experiment is None:
-            for name in experiments.experiment_names():
+            if status:
+                _say_contents(console, experiments.open_store(store))
+            for name in [] if status else experiments.experiment_names():
                 console.print(f"{name}: {experiments.load_experiment(name).title}", highlight=False)
-            console.print(f"{_IMAGES}: infidelity of the four indices on images", highlight=False)
             return
-        check_files(export=export)
-        if experiment == _IMAGES:
-            from mage.cli.group_attribution import run_group_attribution
-
-            run_group_attribution(
-                console,
-                foreign={"--datasets": datasets, "--checkpoints": checkpoints, "--trained": trained},
-                models=_listed(models),
-                methods=_listed(methods),
-                images=graphs,
-                seeds=seeds,
-                permutations=permutations,
-                root=root,
-                store=store,
-                machine=(engine, workers, address, gpus),
-                status=status,
-                listed=listed,
-                export=export,
-            )
-            return
-        _check_options(graphs, batch, permutations is not None or listed)
-        forms = {".md": "markdown", ".csv": "csv", ".tex": "latex", ".html": "html"}
-        if export is not None and export.suffix not in forms:
-            raise ValueError(f"--export: {export.name} must end in {', '.join(forms)}")
+        _check_options(graphs, batch, export)
         chosen = experiments.load_experiment(experiment).restricted(
-            _listed(datasets), _listed(models), _listed(methods), checked_seeds(seeds)
+            _names(datasets), _names(models), _names(methods), checked_seeds(seeds)
         )
+        if permutations is not None:
+            chosen = replace(chosen, settings={**chosen.settings, "permutations": permutations})
         machine = experiments.make_engine(engine, workers, address, gpus)
-        if not status:
+        if not status and not listed:
             machine.prepare()
-        source = experiments.Source(root, checkpoints, trained)
-        plan = experiments.make_plan(chosen, source, graphs, batch)
+        plan = experiments.make_plan(chosen, experiments.Inputs(root, checkpoints, trained), graphs, batch)
+        if listed:
+            _say_listing(console, plan)
+            return
         results = experiments.open_store(store)
         if status:
             _say_status(console, plan, results)
             return
-        experiments.run_plan(plan, results, machine, source)
-        made = experiments.cells(plan, results)
-        for table in experiments.rich_tables(made):
-            console.print(table)
-        for line in sorted({f"{subject.dataset}: {subject.origin}" for subject in plan.subjects}):
-            console.print(line, soft_wrap=True, markup=False, highlight=False)
-        if export is not None:
-            from mage._core.files import atomic_path
-
-            with atomic_path(export) as unfinished:
-                unfinished.write_text(experiments.export(made, forms[export.suffix], chosen.title))
-            console.print(f"wrote {export}", soft_wrap=True, markup=False, highlight=False)
+        experiments.run_plan(plan, results, machine)
+        _say_results(console, plan, results, export)
 
 
-def _check_options(graphs: int | None, batch: int, of_images: bool) -> None:
-    if of_images:
-        raise ValueError(f"--permutations and --list go with {_IMAGES}; other experiments are set by their file")
+def _check_options(graphs: int | None, batch: int, export: Path | None) -> None:
+    check_files(export=export)
+    if export is not None and export.suffix not in _FORMS:
+        raise ValueError(f"--export: {export.name} must end in {', '.join(_FORMS)}")
     for option, number in (("--graphs", graphs), ("--batch", batch)):
         if number is not None and number < 1:
             raise ValueError(f"{option} must be at least 1, got {number}")
@@ -129,18 +99,41 @@ def _say_contents(console: Console, results: Store) -> None:
         return
     sql = "SELECT dataset, model, method, count(*) AS n FROM records GROUP BY ALL ORDER BY ALL"
     for row in results.query(sql):
-        console.print(f"{row['dataset']} {row['model']} {row['method']}: {row['n']} graphs", highlight=False)
+        console.print(f"{row['dataset']} {row['model']} {row['method']}: {row['n']} results", highlight=False)
+
+
+def _say_listing(console: Console, plan: Plan) -> None:
+    for table in plan.procedure.listing():
+        console.print(table)
+    _say_gaps(console, plan)
 
 
 def _say_status(console: Console, plan: Plan, results: Store) -> None:
-    missing = {batch.key for batch in plan.missing(results)}
-    for number, subject in enumerate(plan.subjects):
-        for method in plan.experiment.methods:
-            own = [batch for batch in plan.batches if batch.subject == number and batch.method == method]
-            if own:
-                done = sum(len(batch.positions) for batch in own if batch.key not in missing)
-                every = sum(len(batch.positions) for batch in own)
-                name = f"{subject.dataset} {subject.model_name} {method.name}"
-                console.print(f"{name}: {done} of {every} graphs", highlight=False)
-    for (dataset, model, name), reason in plan.gaps.items():
-        console.print(f"{dataset} {model} {name}: {reason}", highlight=False, markup=False)
+    missing = plan.count(plan.missing(results))
+    for name, every in plan.count(plan.batches).items():
+        done = every - missing.get(name, 0)
+        console.print(f"{' '.join(name)}: {done} of {every} {plan.procedure.items}", highlight=False)
+    _say_gaps(console, plan)
+
+
+def _say_gaps(console: Console, plan: Plan) -> None:
+    for name, reason in plan.gaps.items():
+        console.print(f"{' '.join(name)}: {reason}", highlight=False, markup=False)
+
+
+def _say_results(console: Console, plan: Plan, results: Store, export: Path | None) -> None:
+    """The tables of an experiment, on the terminal and in a file."""
+    from mage import experiments
+    from mage._core.files import atomic_path
+
+    table = experiments.cells(plan, results)
+    for rich_table in experiments.rich_tables(table, plan.procedure.items):
+        console.print(rich_table)
+    for rich_table in plan.procedure.comparisons(plan.records(results)):
+        console.print(rich_table)
+    for line in plan.procedure.remarks():
+        console.print(line, soft_wrap=True, markup=False, highlight=False)
+    if export is not None:
+        with atomic_path(export) as unfinished:
+            unfinished.write_text(experiments.export(table, _FORMS[export.suffix], plan.experiment.title))
+        console.print(f"wrote {export}", soft_wrap=True, markup=False, highlight=False)

@@ -1,24 +1,29 @@
 """Experiments: the paper's tables as declarations, a store that resumes, engines that scale."""
 
+from mage.experiments.cells import Cell, cells
 from mage.experiments.engines import Engine, EngineError, LocalEngine, RayEngine, SerialEngine, make_engine
-from mage.experiments.run import Plan, make_plan, open_store, run_plan
-from mage.experiments.sources import Source
+from mage.experiments.inputs import Inputs
+from mage.experiments.paper import paper_figures
+from mage.experiments.plan import Batch, Plan, Procedure, make_plan
+from mage.experiments.run import open_store, run_plan
 from mage.experiments.spec import Column, Experiment, Method, experiment_names, load_experiment
 from mage.experiments.store import Store
-from mage.experiments.tables import Cell, cells, export, paper_figures, rich_tables
+from mage.experiments.tables import export, rich_tables
 
 __all__ = [
+    "Batch",
     "Cell",
     "Column",
     "Engine",
     "EngineError",
     "Experiment",
+    "Inputs",
     "LocalEngine",
     "Method",
     "Plan",
+    "Procedure",
     "RayEngine",
     "SerialEngine",
-    "Source",
     "Store",
     "cells",
     "experiment_names",

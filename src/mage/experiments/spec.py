@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from importlib import resources
 from pathlib import Path
 from typing import Any
 
-METRICS = ("f1", "ami", "auc", "fid", "fid_alpha", "fid_alpha_07", "sparsity", "queries", "seconds")
-"""Metrics that a table can show, in the order of its columns."""
+from mage.experiments.procedures import PROCEDURES
+from mage.metrics import METRICS, find_metric
 
 _FOLDER = "specs"
 
@@ -21,7 +21,7 @@ class Method:
 
     Args:
         name: Name in the table, in the store and on the command line.
-        explainer: Name in the registry of explainers.
+        explainer: Name in the registry of explainers; of the index, in an experiment on group attribution.
         parameters: Parameters of the explainer.
         title: Name for people.
         by_dataset: Parameters that are others on some datasets.
@@ -44,8 +44,8 @@ class Column:
 
     Args:
         dataset: Name of a dataset, or ``module:name`` of a user's own.
-        model: ``gcn``, ``gin`` or ``gat``, or ``module:name`` of a user's own.
-        metrics: Metrics shown.
+        model: ``gcn``, ``gin`` or ``gat``, or ``module:name`` of a user's own; an image classifier, for images.
+        metrics: Metrics shown, see :data:`mage.metrics.METRICS`.
     """
 
     dataset: str
@@ -64,6 +64,9 @@ class Experiment:
         columns: Datasets with models and metrics.
         methods: Rows.
         seeds: Seeds of the explainers; the table shows the mean over graphs and seeds.
+        procedure: How it is carried out: ``explanations`` of graphs, or ``group-attribution`` of images.
+        settings: Settings of the procedure that hold for all methods.
+        other_models_on: Dataset for models that no column names; None refuses them.
     """
 
     name: str
@@ -72,6 +75,9 @@ class Experiment:
     columns: tuple[Column, ...]
     methods: tuple[Method, ...]
     seeds: tuple[int, ...] = (0,)
+    procedure: str = "explanations"
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    other_models_on: str | None = None
 
     def restricted(
         self,
@@ -81,12 +87,13 @@ class Experiment:
         seeds: Sequence[int] | None = None,
     ) -> Experiment:
         """Only some of its datasets, models and methods, or other seeds."""
-        _known("datasets", datasets, {column.dataset for column in self.columns})
-        _known("models", models, {column.model for column in self.columns})
+        every = self.with_models(models or ()).columns
+        _known("datasets", datasets, {column.dataset for column in every})
+        _known("models", models, {column.model for column in every})
         _known("methods", methods, {method.name for method in self.methods})
         columns = tuple(
             column
-            for column in self.columns
+            for column in every
             if (datasets is None or column.dataset in datasets) and (models is None or column.model in models)
         )
         if not columns:
@@ -94,6 +101,15 @@ class Experiment:
         kept = tuple(method for method in self.methods if methods is None or method.name in methods)
         chosen = self.seeds if seeds is None else tuple(dict.fromkeys(seeds))
         return replace(self, columns=columns, methods=kept, seeds=chosen)
+
+    def with_models(self, models: Sequence[str]) -> Experiment:
+        """This experiment with a column for each model that has none, where it is open to others."""
+        known = {column.model for column in self.columns}
+        place = next((column for column in self.columns if column.dataset == self.other_models_on), None)
+        if place is None:
+            return self
+        others = tuple(replace(place, model=model) for model in dict.fromkeys(models) if model not in known)
+        return replace(self, columns=self.columns + others)
 
 
 def _known(argument: str, given: Sequence[str] | None, known: set[str]) -> None:
@@ -116,7 +132,8 @@ def load_experiment(name: str) -> Experiment:
 
     A file has ``title``, ``tables`` (optional), ``seeds`` (optional), ``[[columns]]`` with ``datasets``, ``models`` and
     ``metrics``, and ``[methods.NAME]`` with ``explainer``, ``title`` and the explainer's own parameters;
-    ``[methods.NAME.on.DATASET]`` has those that are others on a dataset.
+    ``[methods.NAME.on.DATASET]`` has those that are others on a dataset. ``procedure``, ``[settings]`` and
+    ``other_models_on`` are for experiments of other kinds; see :class:`Experiment`.
     """
     if name.endswith(".toml"):
         path = Path(name)
@@ -137,15 +154,18 @@ def _parsed(name: str, content: dict[str, Any]) -> Experiment:
     for key in ("title", "columns", "methods"):
         if key not in content:
             raise ValueError(f"experiment: {name} has no {key}")
-    unknown = set(content) - {"title", "tables", "seeds", "columns", "methods"}
+    unknown = set(content) - {entry.name for entry in fields(Experiment) if entry.name != "name"}
     if unknown:
         raise ValueError(f"experiment: {name} has unknown entries: {', '.join(sorted(unknown))}")
+    if (procedure := content.get("procedure", "explanations")) not in PROCEDURES:
+        raise ValueError(f"procedure: {procedure!r} of {name} is none of {', '.join(PROCEDURES)}")
     columns = []
     for group in content["columns"]:
         metrics = tuple(group.get("metrics", ()))
-        wrong = [metric for metric in metrics if metric not in METRICS]
-        if wrong or not metrics:
-            raise ValueError(f"metrics: {wrong or metrics} of {name}: choose of {', '.join(METRICS)}")
+        if not metrics:
+            raise ValueError(f"metrics: a group of columns of {name} has none; choose of {', '.join(METRICS)}")
+        for metric in metrics:
+            find_metric(metric)
         for key in ("datasets", "models"):
             if not isinstance(group.get(key), list) or set(group) - {"datasets", "models", "metrics"}:
                 raise ValueError(
@@ -165,6 +185,9 @@ def _parsed(name: str, content: dict[str, Any]) -> Experiment:
         _merged(columns),
         tuple(methods),
         tuple(dict.fromkeys(content.get("seeds", (0,)))),
+        procedure,
+        content.get("settings", {}),
+        content.get("other_models_on"),
     )
 
 

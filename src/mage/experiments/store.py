@@ -6,12 +6,13 @@ import hashlib
 import json
 import os
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from mage._core.files import atomic_path
 from mage._core.optional import require
+from mage.metrics import METRICS
 
 SCHEMA_VERSION = 1
 """Part of every key; raised when records change their meaning."""
@@ -23,6 +24,38 @@ def key_of(determined_by: Mapping[str, Any]) -> str:
     """A name for what some plain values determine."""
     text = json.dumps({"schema": SCHEMA_VERSION, **determined_by}, sort_keys=True)
     return hashlib.sha256(text.encode()).hexdigest()[:32]
+
+
+_FIELDS: dict[str, str] = {
+    "part": "string",
+    "position": "int",
+    "dataset": "string",
+    "model": "string",
+    "method": "string",
+    "seed": "int",
+    "graph": "int",
+    "num_nodes": "int",
+    "image": "string",
+    "probability": "float",
+    "num_players": "int",
+    "permutations": "int",
+    "groups": "int",
+    "image_queries": "float",
+    "target": "int",
+    "error": "string",
+    "nodes": "string",
+    "optimal": "bool",
+}
+
+
+def record_fields(names: Iterable[str] = ()) -> dict[str, str]:
+    """What may be known of a result on a graph or on an image, with its type; what is not known is empty.
+
+    Args:
+        names: Names of fields; those with a colon are metrics of users, ``module:name``.
+    """
+    measured = [field for metric in METRICS.values() for field in (metric.name, *metric.fields)]
+    return _FIELDS | dict.fromkeys([*measured, *sorted(name for name in names if ":" in name)], "float")
 
 
 class Store:
@@ -57,11 +90,12 @@ class Store:
         import pyarrow
         from pyarrow import parquet
 
-        names = sorted({name for record in records for name in record} - set(COLUMNS))
-        if names:
-            raise ValueError(f"records: unknown fields {', '.join(names)}")
-        columns = {name: [record.get(name) for record in records] for name in COLUMNS}
-        schema = pyarrow.schema([(name, _arrow_type(kind)) for name, kind in COLUMNS.items()])
+        names = {name for record in records for name in record}
+        fields = record_fields(names)
+        if unknown := sorted(names - set(fields)):
+            raise ValueError(f"records: unknown fields {', '.join(unknown)}")
+        columns = {name: [record.get(name) for record in records] for name in fields}
+        schema = pyarrow.schema([(name, _arrow_type(kind)) for name, kind in fields.items()])
         table = pyarrow.table({**columns, "part": [key] * len(records)}, schema=schema)
         with atomic_path(self.path(key)) as unfinished:
             parquet.write_table(table, unfinished)
@@ -90,9 +124,7 @@ class Store:
         present = [key for key in keys if self.has(key)]
         if not present:
             return []
-        found = self.query(
-            f"SELECT * EXCLUDE (part), part FROM read_parquet({_list(self.path(key) for key in present)})"  # noqa: S608
-        )
+        found = self.query(f"SELECT * FROM {_records_of(_list(self.path(key) for key in present))}")  # noqa: S608
         rank = {key: position for position, key in enumerate(present)}
         return sorted(found, key=lambda record: (rank[record["part"]], record["position"]))
 
@@ -102,41 +134,11 @@ class Store:
 
         with duckdb.connect() as connection:
             if any(self.parts.glob("*.parquet")):
-                pattern = _quoted(self.parts) + "/*.parquet"
-                connection.execute(f"CREATE VIEW records AS SELECT * FROM read_parquet('{pattern}')")  # noqa: S608
+                every = _records_of(f"'{_quoted(self.parts)}/*.parquet'")
+                connection.execute(f"CREATE VIEW records AS SELECT * FROM {every}")  # noqa: S608
             cursor = connection.execute(sql)
             names = [column[0] for column in cursor.description or ()]
             return [dict(zip(names, row, strict=True)) for row in cursor.fetchall()]
-
-
-# What is known of an explained graph. Metrics that a run does not compute are empty.
-COLUMNS: dict[str, str] = {
-    "part": "string",
-    "position": "int",
-    "dataset": "string",
-    "model": "string",
-    "method": "string",
-    "seed": "int",
-    "graph": "int",
-    "num_nodes": "int",
-    "target": "int",
-    "error": "string",
-    "nodes": "string",
-    "optimal": "bool",
-    "f1": "float",
-    "ami": "float",
-    "auc": "float",
-    "fid": "float",
-    "fid_plus": "float",
-    "fid_minus": "float",
-    "fid_alpha": "float",
-    "fid_alpha_error": "float",
-    "fid_alpha_07": "float",
-    "fid_alpha_07_error": "float",
-    "sparsity": "float",
-    "queries": "float",
-    "seconds": "float",
-}
 
 
 def _arrow_type(kind: str) -> Any:
@@ -147,6 +149,11 @@ def _arrow_type(kind: str) -> Any:
     ]
 
 
+def _records_of(files: str) -> str:
+    """The records of some files as an SQL table; older parts may lack metrics that newer ones have."""
+    return f"read_parquet({files}, union_by_name = true)"
+
+
 def _list(paths: Iterator[Path]) -> str:
     return "[" + ", ".join(f"'{_quoted(path)}'" for path in paths) + "]"
 
@@ -154,3 +161,9 @@ def _list(paths: Iterator[Path]) -> str:
 def _quoted(path: Path) -> str:
     """A path inside an SQL string, none of whose characters stands for others."""
     return re.sub(r"([\[*?])", r"[\1]", path.as_posix()).replace("'", "''")
+
+
+def item_of(record: Record) -> int | str:
+    """The graph or the image that a record is about."""
+    image: str | None = record.get("image")
+    return int(record["graph"]) if image is None else image

@@ -9,6 +9,8 @@ import numpy as np
 
 from mage._core.optional import require
 from mage.metrics._inputs import as_array, finite, motif_labels, node_set
+from mage.metrics.cases import ExplainedGraph
+from mage.metrics.registry import register
 
 
 def node_f1(nodes: Any, truth: Any, num_nodes: int | None = None) -> float:
@@ -24,6 +26,11 @@ def node_f1(nodes: Any, truth: Any, num_nodes: int | None = None) -> float:
     """
     found, true = node_set(nodes, num_nodes, "nodes"), node_set(truth, num_nodes, "truth")
     return 2 * len(found & true) / (len(found) + len(true)) if true else math.nan
+
+
+@register("f1", "F1", scale="unit", always=True)
+def _node_f1(case: ExplainedGraph) -> float | None:
+    return None if case.truth is None else node_f1(case.nodes, case.truth >= 0)
 
 
 def ami(motifs: Any, truth: Any, num_nodes: int | None = None) -> float:
@@ -51,6 +58,11 @@ def ami(motifs: Any, truth: Any, num_nodes: int | None = None) -> float:
     return float(metrics.adjusted_mutual_info_score(true, found))
 
 
+@register("ami", "AMI", scale="unit", always=True)
+def _ami(case: ExplainedGraph) -> float | None:
+    return None if case.truth is None else ami(case.explanation.motifs.labels, case.truth)
+
+
 def edge_auc(scores: Any, truth: Any) -> float:
     """Area under the ROC curve of edge scores against the ground truth; binary scores are fine.
 
@@ -70,9 +82,11 @@ def edge_auc(scores: Any, truth: Any) -> float:
     return float(metrics.roc_auc_score(true, numbers))
 
 
-def sparsity(nodes: Any, num_nodes: int) -> float:
-    """Share of the nodes that an explanation leaves out, 1 − |S| / n."""
-    return 1 - len(node_set(nodes, num_nodes)) / num_nodes
+@register("auc", "AUC", scale="unit", always=True)
+def _edge_auc(case: ExplainedGraph) -> float | None:
+    if case.truth is None:
+        return None
+    return math.nan if case.edge_truth is None else edge_auc(case.edge_scores, case.edge_truth)
 
 
 def _size(motifs: Any) -> int | None:

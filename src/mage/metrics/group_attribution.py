@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,6 +14,8 @@ from mage.games import Game
 from mage.graph import PlayerGraph
 from mage.indices import Interactions
 from mage.metrics._inputs import as_array, node_mask
+from mage.metrics.cases import GroupPredictions
+from mage.metrics.registry import register
 
 
 @dataclass(frozen=True)
@@ -115,6 +118,35 @@ def random_groups(
         chosen = np.where(near, generator.random(order.shape), np.inf).argmin(axis=1)
         groups[growing, chosen[growing]] = True
     return groups
+
+
+def _printed_absent(game: Game, interactions: Interactions, groups: Masks) -> float:
+    """Infid⁻ as the paper prints it for second-order indices, with GrAttr(V) − GrAttr(S); see :func:`infidelity`."""
+    predicted = group_attributions(interactions, groups)
+    if interactions.order > 1:
+        predicted = group_attributions(interactions, np.ones((1, game.num_players), dtype=bool)) - predicted
+    return float(np.abs(predicted - (game.total - game.worth(~groups))).mean())
+
+
+def _register(suffix: str, title: str, groups_of: Callable[[GroupPredictions], Masks]) -> None:
+    """The three forms of infidelity over one kind of groups."""
+    properties: dict[str, Any] = {"cases": (GroupPredictions,), "better": "lower"}
+
+    @register(f"infid_plus{suffix}", f"Infid⁺{title}", **properties)
+    def _plus(case: GroupPredictions) -> float:
+        return infidelity(case.game, case.interactions, groups_of(case)).present
+
+    @register(f"infid_minus{suffix}", f"Infid⁻{title}", **properties)
+    def _minus(case: GroupPredictions) -> float:
+        return infidelity(case.game, case.interactions, groups_of(case)).absent
+
+    @register(f"infid_minus_printed{suffix}", f"Infid⁻ as printed{title}", **properties)
+    def _minus_printed(case: GroupPredictions) -> float:
+        return _printed_absent(case.game, case.interactions, groups_of(case))
+
+
+_register("", "", lambda case: case.groups)
+_register("_connected", " connected", lambda case: case.connected_groups)
 
 
 def _masks(groups: Any, num_players: int) -> Masks:

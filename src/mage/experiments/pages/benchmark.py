@@ -6,13 +6,12 @@ import html
 import math
 from collections.abc import Sequence
 
-from mage.experiments import Cell
-from mage.experiments.pages.cells import Record, mixed, study_cells_of, tables
-from mage.experiments.tables import _HEADINGS, shown
+from mage.experiments.cells import Cell
+from mage.experiments.pages.cells import mixed, tables
+from mage.experiments.store import Record
+from mage.metrics import Metric
 from mage.report.shell import asset, document
 
-_LOGARITHMIC = frozenset({"queries", "seconds"})
-_UNIT_INTERVAL = frozenset({"f1", "ami", "auc", "sparsity"})
 _WIDTH, _HEIGHT, _MARGIN = 152, 22, 12
 _SUPERSCRIPTS = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
 _LEGEND = (
@@ -56,10 +55,7 @@ def benchmark_sections(records: Sequence[Record], skipped: Sequence[tuple[str, s
         many = "1 damaged part is" if len(skipped) == 1 else f"{len(skipped)} damaged parts are"
         notes.append(f"{many} left out: {listed}{more}.")
     marked = "".join(f'<p class="card note">{html.escape(note)}</p>\n' for note in notes)
-    graphs = [record for record in records if "image" not in record]
-    sections = [_section(experiment.title, experiment.tables, made) for experiment, made in tables(graphs)]
-    if images := [record for record in records if "image" in record]:
-        sections.append(_section("Infidelity of the four indices on images", (9,), study_cells_of(images)))
+    sections = [_section(experiment.title, experiment.tables, cells) for experiment, cells in tables(records)]
     return marked + "\n".join(sections)
 
 
@@ -83,58 +79,45 @@ def _section(title: str, numbers: Sequence[int], made: Sequence[Cell]) -> str:
 
 def _panel(made: Sequence[Cell]) -> str:
     """One metric of all methods: figures, and beside each the place of ours and the paper's on a common axis."""
-    metric = made[0].metric
+    metric = made[0].kind
     scale = _Scale(metric, [value for cell in made for value in _values(cell)])
     in_paper = any(cell.paper is not None for cell in made)
     heads = ["ours", "paper", "diff."] if in_paper else ["ours"]
     lines = []
     for cell in made:
         figures = "".join(f'<td class="number">{html.escape(text)}</td>' for text in _texts(cell)[: len(heads)])
-        title = html.escape(cell.method.title or cell.method.name)
+        count = 0 if cell.ours is None else cell.ours.count
         lines.append(
-            f'<tr><th scope="row">{title}</th>{figures}<td class="number">{cell.graphs}</td>'
+            f'<tr><th scope="row">{html.escape(cell.title)}</th>{figures}<td class="number">{count}</td>'
             f'<td class="strip">{_strip(cell, scale)}</td></tr>'
         )
     numbers = "".join(f'<th scope="col" class="number">{text}</th>' for text in [*heads, "n"])
     return (
-        f'<div class="panel"><table><thead><tr><th scope="col">{html.escape(_heading(metric))}</th>{numbers}<th></th>'
+        f'<div class="panel"><table><thead><tr><th scope="col">{html.escape(metric.heading)}</th>{numbers}<th></th>'
         f"</tr></thead><tbody>{''.join(lines)}</tbody>"
         f'<tfoot><tr><td colspan="{len(heads) + 2}"></td><td class="strip">{_axis(scale)}</td></tr></tfoot>'
         "</table></div>"
     )
 
 
-def _heading(metric: str) -> str:
-    from mage.experiments.group_attribution_table import METRICS
-
-    return _HEADINGS.get(metric) or METRICS.get(metric, metric)
-
-
 def _refusals(made: Sequence[Cell]) -> str:
     """Methods that refused graphs, with their reasons."""
     reasons = {cell.method.name: cell for cell in made if cell.failed}
     return "".join(
-        f'<p class="faint">{html.escape(cell.method.title or name)} refused {cell.failed} graphs: '
-        f"{html.escape(cell.gap)}</p>"
-        for name, cell in reasons.items()
+        f'<p class="faint">{html.escape(cell.title)} refused {cell.failed} graphs: {html.escape(cell.gap)}</p>'
+        for cell in reasons.values()
     )
 
 
 def _texts(cell: Cell) -> tuple[str, str, str]:
-    if cell.ours is None:
-        ours = "–"
-    else:
-        error = cell.ours.std_error
-        ours = shown(cell.metric, cell.ours.mean) + ("" if math.isnan(error) else f" ± {shown(cell.metric, error)}")
     if cell.difference is None:
         difference = ""
-    elif cell.metric in _LOGARITHMIC:
+    elif cell.kind.scale == "log":
         ratio = cell.ours.mean / cell.paper if cell.ours is not None and cell.paper else math.nan
         difference = "" if math.isnan(ratio) else f"× {ratio:.2g}"
     else:
         difference = f"{cell.difference:+.3f}".replace("-", "−")
-    paper = "" if cell.paper is None else shown(cell.metric, cell.paper)
-    return ours.replace("-", "−"), paper.replace("-", "−"), difference
+    return cell.ours_text.replace("-", "−"), cell.paper_text.replace("-", "−"), difference
 
 
 def _strip(cell: Cell, scale: _Scale) -> str:
@@ -175,7 +158,7 @@ def _values(cell: Cell) -> list[float]:
     """What the axis must hold."""
     values = [cell.paper] if cell.paper is not None else []
     if cell.ours is not None and not math.isnan(cell.ours.mean):
-        error = 0.0 if math.isnan(cell.ours.std_error) or cell.metric in _LOGARITHMIC else cell.ours.std_error
+        error = 0.0 if math.isnan(cell.ours.std_error) or cell.kind.scale == "log" else cell.ours.std_error
         values += [cell.ours.mean - error, cell.ours.mean + error]
     return values
 
@@ -183,14 +166,14 @@ def _values(cell: Cell) -> list[float]:
 class _Scale:
     """Places of values on the horizontal axis, linear or logarithmic."""
 
-    def __init__(self, metric: str, values: list[float]) -> None:
-        self.logarithmic = metric in _LOGARITHMIC and bool(values) and min(values) > 0
+    def __init__(self, metric: Metric, values: list[float]) -> None:
+        self.logarithmic = metric.scale == "log" and bool(values) and min(values) > 0
         self.low: float
         self.high: float
         if self.logarithmic:
             self.low, self.high = math.floor(math.log10(min(values))), math.ceil(math.log10(max(values)))
             self.high = max(self.high, self.low + 1)
-        elif metric in _UNIT_INTERVAL:
+        elif metric.scale == "unit":
             self.low, self.high = min([0.0, *values]), max([1.0, *values])
         else:
             self.low, self.high = min([0.0, *values]), max([0.1, *values])

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from mage.experiments.pages.benchmark import benchmark_page, benchmark_sections, benchmark_style
-from mage.experiments.pages.cells import STUDY, read_parts
+from mage.experiments.pages.cells import read_parts
 from mage.report.corpus import corpus_page
 from mage.report.corpus_entries import read_entries
 
@@ -44,7 +44,7 @@ def run_page(folder: str | Path, title: str = "") -> RunPage:
     if not run.is_dir():
         raise ValueError(f"run: the folder {run} does not exist")
     files = sorted(run.glob("*.mage"))
-    parts = [path for place in (run, run / STUDY) for path in sorted((place / "parts").glob("*.parquet"))]
+    parts = sorted((run / "parts").glob("*.parquet"))
     if not files and not parts:
         raise ValueError(
             f"run: {run} holds neither explanations (*.mage) nor benchmark results (parts/*.parquet); "

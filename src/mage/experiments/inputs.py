@@ -1,4 +1,4 @@
-"""Where an experiment's models and graphs come from."""
+"""Where an experiment's models and datasets come from."""
 
 from __future__ import annotations
 
@@ -6,15 +6,14 @@ import hashlib
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from mage._core.fingerprint import model_fingerprint, update
+from mage._core.fingerprint import update
 from mage._core.importing import load_user_object
-from mage.experiments.work import Subject
 
 if TYPE_CHECKING:
     from mage.datasets import GraphDataset
 
 
-class Source:
+class Inputs:
     """Datasets by name or ``module:function``; models from the zoo, a folder of checkpoints, or ``module:name``.
 
     Args:
@@ -62,25 +61,8 @@ class Source:
             return models.load_checkpoint(Path(self.models) / f"{dataset}_{name}.safetensors").model
         return models.pretrained(dataset, name)
 
-    def subject(self, dataset: str, model: str, graphs: int | None = None) -> Subject:
-        """A model with the graphs that the paper's rule explains."""
-        network = self.model(dataset, model)
-        found = self.dataset(dataset)
-        chosen = [int(position) for position in found.explained(network, graphs)]
-        if not chosen:
-            raise ValueError(f"{dataset}: {model} predicts none of the graphs to explain correctly")
-        return Subject(
-            dataset,
-            model,
-            network,
-            {position: found[0] if found.task == "node" else found[position] for position in chosen},
-            {position: found.settings(position) for position in chosen},
-            model_fingerprint(network),
-            self._dataset_fingerprint(dataset),
-            found.origin,
-        )
-
-    def _dataset_fingerprint(self, name: str) -> str:
+    def dataset_fingerprint(self, name: str) -> str:
+        """What tells a whole dataset from others."""
         if name not in self._fingerprints:
             columns = self.dataset(name).columns
             digest = hashlib.sha256()

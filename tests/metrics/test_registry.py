@@ -2,10 +2,10 @@ import math
 from types import SimpleNamespace
 
 import pytest
-import torch
 
 from mage.experiments.spec import experiment_names, load_experiment
 from mage.metrics import METRICS, ExplainedGraph, GroupPredictions, Metric, find_metric, metrics_for, register
+from tests.helpers.metrics import explained_path
 
 
 def test_headings_point_to_the_better_side():
@@ -54,30 +54,21 @@ def test_the_metrics_of_experiments_are_registered(name):
     assert {metric for column in load_experiment(name).columns for metric in column.metrics} <= set(METRICS)
 
 
-def explained(nodes, node=None, **fields):
-    """A path of four nodes whose explanation is a set of nodes."""
-    data = SimpleNamespace(num_nodes=4, edge_index=torch.tensor([[0, 1, 2, 2], [1, 2, 3, 2]]), **fields)
-    data.get = lambda name: getattr(data, name, None)
-    motifs = SimpleNamespace(nodes=tuple(nodes))
-    explanation = SimpleNamespace(motifs=motifs, edge_scores=[1.0, 0.5, 0.0, 9.0], num_queries=7)
-    return ExplainedGraph(None, data, explanation, {} if node is None else {"node": node})
-
-
 def test_a_graph_without_motifs_has_no_truth():
-    assert explained([0]).truth is None
-    assert explained([0], node_motif=torch.tensor([-1, -1, -1, -1])).truth is None
-    assert METRICS["f1"].measure(explained([0])) is None
+    assert explained_path([0]).truth is None
+    assert explained_path([0], node_motif=[-1, -1, -1, -1]).truth is None
+    assert METRICS["f1"].measure(explained_path([0])) is None
 
 
 def test_the_truth_of_a_node_is_its_own_motif():
-    labels = torch.tensor([0, 0, 1, -1])
-    assert explained([0], node_motif=labels).truth.tolist() == [0, 0, 1, -1]
-    assert explained([0], node=2, node_motif=labels).truth.tolist() == [-1, -1, 0, -1]
-    assert explained([0], node=3, node_motif=labels).truth is None
+    labels = [0, 0, 1, -1]
+    assert explained_path([0], node_motif=labels).truth.tolist() == [0, 0, 1, -1]
+    assert explained_path([0], node=2, node_motif=labels).truth.tolist() == [-1, -1, 0, -1]
+    assert explained_path([0], node=3, node_motif=labels).truth is None
 
 
 def test_loops_are_no_edges_of_a_motif():
-    case = explained([0], node_motif=torch.tensor([0, 0, -1, -1]), edge_motif=torch.tensor([0, -1, -1, -1]))
+    case = explained_path([0], node_motif=[0, 0, -1, -1], edge_motif=[0, -1, -1, -1])
     assert case.edge_truth.tolist() == [True, False, False]
     assert case.edge_scores.tolist() == [1.0, 0.5, 0.0]
     assert METRICS["auc"].measure(case) == 1.0
@@ -92,7 +83,7 @@ def test_metrics_of_ones_own_are_named_by_their_module(tmp_path, monkeypatch):
     )
     monkeypatch.chdir(tmp_path)
     metric = find_metric("my_metrics:size")
-    assert metric.record(explained([0, 2])) == {"my_metrics:size": 2.0}
+    assert metric.record(explained_path([0, 2])) == {"my_metrics:size": 2.0}
     assert metric.heading == "nodes ↓"
     with pytest.raises(ValueError, match=r"'my_metrics:count' is of type function; name a mage\.metrics\.Metric"):
         find_metric("my_metrics:count")

@@ -69,6 +69,20 @@ def motif_labels(motifs: Any, num_nodes: int | None, argument: str) -> Integers:
     return made
 
 
+def paired_labels(motifs: Any, truth: Any, num_nodes: int | None) -> tuple[Integers, Integers]:
+    """Labels of the nodes by an explanation and by the ground truth; either may say how many nodes there are."""
+    sizes = (size for size in (num_nodes, _size(truth), _size(motifs)) if size is not None)
+    num_nodes = next(sizes, None)
+    return motif_labels(motifs, num_nodes, "motifs"), motif_labels(truth, num_nodes, "truth")
+
+
+def _size(motifs: Any) -> int | None:
+    if hasattr(motifs, "num_nodes"):
+        return int(motifs.num_nodes)
+    shape = getattr(motifs, "shape", None)
+    return int(shape[0]) if shape else None
+
+
 def _is_groups(motifs: Any) -> bool:
     """Whether this is a collection of collections of nodes."""
     if hasattr(motifs, "shape"):

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from mage._core.optional import require
-from mage.metrics._inputs import as_array, finite, motif_labels, node_set
+from mage.metrics._inputs import as_array, finite, node_set, paired_labels
 from mage.metrics.cases import ExplainedGraph
 from mage.metrics.registry import register
 
@@ -49,9 +49,7 @@ def ami(motifs: Any, truth: Any, num_nodes: int | None = None) -> float:
         1 for the same partition, about 0 for an unrelated one; NaN where the ground truth is one group only, all nodes
         or none.
     """
-    true_size = _size(truth)
-    num_nodes = num_nodes if num_nodes is not None else true_size if true_size is not None else _size(motifs)
-    found, true = motif_labels(motifs, num_nodes, "motifs"), motif_labels(truth, num_nodes, "truth")
+    found, true = paired_labels(motifs, truth, num_nodes)
     if len(np.unique(true)) < 2:
         return math.nan
     metrics = require("sklearn.metrics", "metrics")
@@ -87,10 +85,3 @@ def _edge_auc(case: ExplainedGraph) -> float | None:
     if case.truth is None:
         return None
     return math.nan if case.edge_truth is None else edge_auc(case.edge_scores, case.edge_truth)
-
-
-def _size(motifs: Any) -> int | None:
-    if hasattr(motifs, "num_nodes"):
-        return int(motifs.num_nodes)
-    shape = getattr(motifs, "shape", None)
-    return int(shape[0]) if shape else None

@@ -15,6 +15,7 @@ from mage.metrics.group_attribution import Infidelity as Infidelity
 from mage.metrics.group_attribution import group_attributions as group_attributions
 from mage.metrics.group_attribution import infidelity as infidelity
 from mage.metrics.group_attribution import random_groups as random_groups
+from mage.metrics.motif_overlap import motif_iou as motif_iou
 from mage.metrics.registry import METRICS as METRICS
 from mage.metrics.registry import Metric as Metric
 from mage.metrics.registry import find_metric as find_metric

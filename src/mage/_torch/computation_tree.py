@@ -20,11 +20,13 @@ class ComputationTree(NamedTuple):
 
     Attributes:
         nodes: The node of the input graph that each row is a copy of.
+        coalitions: The coalition that each row is a copy from.
         ends: Sources and targets of the edges [2, e], as rows.
         edges: The edge of the input graph that each is a copy of.
     """
 
     nodes: Integers
+    coalitions: Integers
     ends: Integers
     edges: Integers
 
@@ -57,9 +59,10 @@ def build_computation_tree(
     """
     source = edge_index[0]
     row, node = np.arange(len(roots)), roots
-    nodes, first, ends, edges = [], 0, [], []
+    nodes, rows, first, ends, edges = [], [], 0, [], []
     for height in range(len(colours) - 1, -1, -1):
         nodes.append(node)
+        rows.append(row)
         copies = first + np.arange(len(node))
         first += len(node)
         if height == 0 and not with_degrees:
@@ -79,4 +82,9 @@ def build_computation_tree(
         ends.append(np.stack([origin, target]))
         edges.append(edge)
     nodes.append(roots[:1])
-    return ComputationTree(np.concatenate(nodes), np.concatenate(ends, axis=1), np.concatenate(edges))
+    rows.append(np.zeros(len(roots[:1]), dtype=np.int64))
+    none = np.empty((2, 0), dtype=np.int64)
+    ends, edges = [none, *ends], [none[0], *edges]
+    return ComputationTree(
+        np.concatenate(nodes), np.concatenate(rows), np.concatenate(ends, axis=1), np.concatenate(edges)
+    )

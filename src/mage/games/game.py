@@ -209,6 +209,20 @@ class Game:
         worths[unknown] = fresh[rows]
         return worths
 
+    def connected_worths(self, graph: PlayerGraph, tick: Callable[[int], None] | None = None) -> Floats:
+        """Worths of all connected coalitions of a graph, in the order of :meth:`PlayerGraph.blocks`.
+
+        Args:
+            graph: The game's own graph, or another one of its players.
+            tick: Called with the number of coalitions done, block after block.
+        """
+        parts = []
+        for block in graph.blocks():
+            parts.append(self.worth_of_bits(block.members, all_distinct=True))
+            if tick is not None:
+                tick(len(parts[-1]))
+        return np.concatenate(parts)
+
     def describe(self, coalition: Any) -> str:
         """A coalition in words, for messages."""
         players = np.flatnonzero(as_masks(coalition, self.num_players)[0]).tolist()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cached_property
 from typing import Any
 
@@ -12,7 +12,7 @@ import torch
 from torch_geometric.data import Data
 
 from mage._core.requests import changed
-from mage._core.typing import Floats, Integers, Masks
+from mage._core.typing import Bits, Floats, Integers, Masks
 from mage._torch.graph_input import GraphInput
 from mage._torch.masked_model import MaskedModel, bytes_per_copy, check_device
 from mage._torch.masking import MASKINGS
@@ -23,9 +23,11 @@ from mage.games.grouping import checked_groups, checked_nodes
 from mage.games.node_contributions import NodeContributions, contributions_of
 from mage.games.participants import Participants
 from mage.games.request import GraphRequest
-from mage.graph import PlayerGraph
+from mage.games.state_worths import AskedModel, StateWorths, state_worths
+from mage.graph import PlayerGraph, packing
 
 _BATCH_SIZE = 4096
+_MANY = 256  # coalitions in one call that are worth finding out what the model can tell apart
 _MOST_PLAYERS = 30_000  # the bits of their adjacency take n² / 8 bytes
 
 
@@ -176,7 +178,8 @@ class ModelGame(Game):
             kept = torch.nonzero(participants.column <= participants.num_players).flatten()
             participants = participants.restricted_to(kept)
         game = copy.copy(self)
-        vars(game).pop("node_contributions", None)
+        for cached in ("node_contributions", "states"):
+            vars(game).pop(cached, None)
         game._start(participants)
         return game
 
@@ -197,6 +200,49 @@ class ModelGame(Game):
                     self._absent = float(self.readout(runner.absent_output(participants.graph, rows))[0])
                 values[~present] = self._absent
         return values.cpu().numpy()
+
+    @cached_property
+    def states(self) -> StateWorths | None:
+        """Worths by what a message-passing model can tell apart; None for other models, and the log says why."""
+        if self.runner.one_by_one:
+            return None
+        return state_worths(AskedModel(self.runner, self.participants, self.graph, self.readout, self.num_hops))
+
+    def connected_worths(self, graph: PlayerGraph, tick: Callable[[int], None] | None = None) -> Floats:
+        """Worths of all connected coalitions, in the order of their enumeration; equal ones are asked for once."""
+        if graph.count_connected(cap=_MANY) <= _MANY or self.states is None:
+            return super().connected_worths(graph, tick)
+        parts, baseline = [], self.baseline
+        for block in graph.blocks():
+            parts.append(self._by_states(self.states, block.members) - baseline)
+            if tick is not None:
+                tick(len(parts[-1]))
+        return np.concatenate(parts)
+
+    def _ask(self, coalitions: Bits) -> Floats:
+        # A few questions are cheaper than finding out which of them are the same.
+        known = "states" in vars(self)
+        if (not known and len(coalitions) < _MANY) or self.states is None:
+            return super()._ask(coalitions)
+        return self._by_states(self.states, coalitions)
+
+    def _by_states(self, states: StateWorths, coalitions: Bits) -> Floats:
+        values = np.empty(len(coalitions))
+        answered = self._answered(coalitions)
+        values[answered] = states(coalitions[answered])
+        if not answered.all():
+            # Without its targets, or without any node, one coalition is like another.
+            values[~answered] = super()._ask(coalitions[~answered][:1])[0]
+        if not np.isfinite(values).all():
+            return super()._ask(coalitions)  # says which coalition it is
+        return values
+
+    def _answered(self, coalitions: Bits) -> Masks:
+        """Coalitions for which the model has a graph with its targets."""
+        ends = self.target_players
+        if not ends:
+            return np.asarray(coalitions.any(axis=1) | (not self.runner.removes), dtype=np.bool_)
+        return np.asarray(packing.unpack(coalitions, self.num_players)[:, ends].all(axis=1))
 
     @cached_property
     def node_contributions(self) -> NodeContributions | None:

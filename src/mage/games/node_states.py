@@ -1,0 +1,104 @@
+"""What nodes are to a message-passing model before its pool, computed once for each of their colours."""
+
+from __future__ import annotations
+
+import numpy as np
+import torch
+from torch import Tensor
+from torch_geometric.data import Data
+
+from mage._core.typing import Bits, Integers
+from mage._torch.tail import Tail
+from mage.games.memo import CoalitionTable
+from mage.games.state_trees import StateTrees
+
+_ROOTS_AT_ONCE = 1 << 13
+
+
+class NodeStates:
+    """The embeddings of nodes in coalitions, one for each colour.
+
+    Args:
+        trees: Shows nodes of coalitions to the model.
+        tail: The model's pool and head.
+    """
+
+    def __init__(self, trees: StateTrees, tail: Tail) -> None:
+        self._trees = trees
+        self._tail = tail
+        self._table = CoalitionTable(1)
+        self._parts: list[Tensor] = []
+        self._lone: Integers | None = None
+        if not trees.runner.removes and not trees.colouring.keeps_edges:
+            self._lone = self._learn_lone_nodes()
+
+    def __len__(self) -> int:
+        return self._table.size
+
+    @property
+    def embeddings(self) -> Tensor:
+        """The embeddings [states, width] in the order in which they were met."""
+        if len(self._parts) > 1:
+            self._parts = [torch.cat(self._parts)]
+        return self._parts[0]
+
+    def rows(self, coalitions: Bits) -> Integers:
+        """The state of each node in each coalition [q, n], as a row of :attr:`embeddings`; −1 for nodes that are gone.
+
+        States that have not been met are computed.
+        """
+        colours = self._trees.colouring.of_nodes(coalitions)[0]
+        there = colours != 0
+        known = self._table.size
+        rows = np.full(colours.shape, -1, dtype=np.int64)
+        rows[there] = self._table.intern(colours[there][:, None])
+        fresh = np.flatnonzero(rows.ravel() >= known)
+        if len(fresh):
+            first = np.unique(rows.ravel()[fresh], return_index=True)[1]
+            coalition, node = np.unravel_index(fresh[first], rows.shape)
+            for start in range(0, len(first), _ROOTS_AT_ONCE):
+                part = slice(start, start + _ROOTS_AT_ONCE)
+                self._parts.append(self._learn(coalitions, coalition[part], node[part]))
+        return rows if self._lone is None else np.where(there, rows, self._lone)
+
+    def embed(self, coalitions: Bits, nodes: Integers) -> Tensor:
+        """The embedding of one node in each coalition [q, width], from their computation trees."""
+        return self._run(self._trees(coalitions, nodes))[: len(nodes)]
+
+    def _learn(self, coalitions: Bits, rows: Integers, nodes: Integers) -> Tensor:
+        """Embeddings of a node in each of some rows of coalitions: from trees, or as they are if that is less work."""
+        data = self._trees(coalitions[rows], nodes)
+        chosen, rank = np.unique(rows, return_inverse=True)
+        if len(data.batch) <= len(chosen) * self._trees.participants.graph.num_nodes:
+            return self._run(data)[: len(nodes)]
+        embeddings = self.embed_all(coalitions[chosen])
+        return embeddings[torch.from_numpy(rank), torch.from_numpy(nodes)]
+
+    def embed_all(self, coalitions: Bits) -> Tensor:
+        """The embeddings of all nodes in each coalition [q, n, width], from the masked graphs; zero where removed."""
+        runner, graph = self._trees.runner, self._trees.participants.graph
+        present = self._trees.present(coalitions)
+        parts = []
+        for portion in torch.split(present, runner.portions(present)):
+            union, place = runner.masking(graph, portion)
+            runner.num_runs += len(portion)
+            embeddings = self._tail.embeddings(union, len(portion))[0]
+            shown = portion | (not runner.removes)
+            parts.append(torch.where(shown[..., None], embeddings[place.clamp(min=0)], 0))
+        return torch.cat(parts)
+
+    def _run(self, data: Data) -> Tensor:
+        """The embeddings of all nodes of a tree."""
+        self._trees.runner.num_runs += -(-len(data.batch) // self._trees.participants.graph.num_nodes)
+        return self._tail.embeddings(data, 1)[0]
+
+    def _learn_lone_nodes(self) -> Integers:
+        """States of nodes without edges, which absent nodes are where they stay in the graph."""
+        runner, graph = self._trees.runner, self._trees.participants.graph
+        absent = torch.zeros(1, graph.num_nodes, dtype=torch.bool, device=graph.device)
+        runner.num_runs += 1
+        embeddings = self._tail.embeddings(runner.masking(graph, absent)[0], 1)[0]
+        rows = self._table.intern(self._trees.colouring.of_lone_nodes()[:, None])
+        first = np.unique(rows, return_index=True)[1]
+        self._parts.append(embeddings[torch.from_numpy(first).to(graph.device)])
+        return rows

@@ -1,0 +1,113 @@
+"""Outputs of a model from the states of the nodes of coalitions: pooled, and through the head, in bulk."""
+
+from __future__ import annotations
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from mage._core.typing import Floats, Integers
+from mage._kernels import pooling as kernels
+from mage._torch.tail import Tail
+from mage.games.node_states import NodeStates
+
+REDUCTIONS = ("mean", "sum", "max")
+"""Pools that are computed here; all others are left to the model."""
+
+# What a pool followed by a linear head does, by the names of torch's functions.
+_LINEAR = frozenset(
+    [
+        "expand_as",
+        "expand",
+        "new_zeros",
+        "zeros",
+        "scatter_add_",
+        "index_add_",
+        "clamp",
+        "clamp_",
+        "view",
+        "reshape",
+        "flatten",
+        "squeeze",
+        "unsqueeze",
+        "div",
+        "linear",
+        "add",
+        "dropout",
+        "max",
+        "arange",
+        "searchsorted",
+        "__getitem__",
+        "to",
+        "float",
+        "double",
+        "contiguous",
+    ]
+)
+
+
+class StatePool:
+    """The output of a model where the states of all nodes are known.
+
+    Args:
+        states: The states.
+        tail: The model's pool and head.
+
+    Attributes:
+        reduction: How the pool makes one row of many, where that is known; None leaves it to the model.
+        linear: Whether the head is linear, so that it may come before a pool that adds up or averages.
+    """
+
+    def __init__(self, states: NodeStates, tail: Tail) -> None:
+        self.states = states
+        self.tail = tail
+        self.reduction: str | None = None
+        self.linear = False
+        self._outputs: Floats = np.empty((0, 0))
+
+    @property
+    def may_be_linear(self) -> bool:
+        """Whether the model does nothing after its embeddings that bends a line."""
+        return set(self.tail.later_names) <= _LINEAR
+
+    def __call__(self, rows: Integers) -> Tensor:
+        """The model's output [q, C] where these are the states of the nodes [q, n]; −1 for nodes that are gone."""
+        if self.linear:
+            return torch.from_numpy(self._linear_outputs(rows))
+        embeddings = self.states.embeddings
+        if self.reduction is None:
+            graph, place = np.nonzero(rows >= 0)
+            chosen = embeddings[torch.from_numpy(rows[graph, place]).to(embeddings.device)]
+            return self.tail.outputs(chosen, torch.from_numpy(graph).to(embeddings.device), len(rows))
+        pooled = torch.from_numpy(_reduced(rows, embeddings.cpu().numpy(), self.reduction)).to(embeddings.device)
+        return self._of_single_nodes(pooled)
+
+    def _of_single_nodes(self, embeddings: Tensor) -> Tensor:
+        """The output where each graph has one node."""
+        return self.tail.outputs(embeddings, torch.arange(len(embeddings), device=embeddings.device), len(embeddings))
+
+    def _linear_outputs(self, rows: Integers) -> Floats:
+        # Row 0 is what the head makes of nothing, the others what it makes of each state.
+        embeddings = self.states.embeddings
+        if not len(self._outputs):
+            self._outputs = self._of_single_nodes(torch.zeros_like(embeddings[:1])).double().cpu().numpy()
+        if len(embeddings) >= len(self._outputs):
+            fresh = self._of_single_nodes(embeddings[len(self._outputs) - 1 :])
+            self._outputs = np.concatenate([self._outputs, fresh.double().cpu().numpy()])
+        constant, states = self._outputs[0], self._outputs[1:]
+        if self.reduction == "mean":
+            return _reduced(rows, states, "mean")
+        return np.asarray(constant + _reduced(rows, np.ascontiguousarray(states - constant), "sum"))
+
+
+def _reduced(rows: Integers, states: Floats, reduction: str) -> Floats:
+    """The states that each row names, made one [q, width]."""
+    states = np.ascontiguousarray(states)
+    pooled = np.empty((len(rows), states.shape[1]), dtype=states.dtype)
+    if reduction == "max":
+        kernels.take_largest(rows, states, pooled)
+        return pooled
+    kernels.add_up(rows, states, pooled)
+    if reduction == "mean":
+        pooled /= np.maximum((rows >= 0).sum(axis=1, keepdims=True), 1).astype(states.dtype)
+    return pooled

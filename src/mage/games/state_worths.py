@@ -1,0 +1,265 @@
+"""Worths of coalitions by what a message-passing model can tell of them: it is asked once for what is equal to it.
+
+Coalitions whose masked graphs have the same colours are one question. Where the model pools the nodes of a graph, even
+coalitions that differ are made of few different nodes: their states are computed once each, and pooled for every
+coalition. Nothing of this is taken for granted: random coalitions are asked plainly first, and where the answers differ
+by more than rounding the model is asked for each coalition as it is.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from mage._core.typing import Bits, Floats, Integers
+from mage._torch.evaluation import agree
+from mage._torch.masked_model import MaskedModel
+from mage._torch.outputs import Readout
+from mage._torch.tail import NoTailError, Tail
+from mage.games.colouring import Colouring
+from mage.games.memo import CoalitionTable
+from mage.games.node_states import NodeStates
+from mage.games.participants import Participants
+from mage.games.state_pool import REDUCTIONS, StatePool
+from mage.games.state_trees import StateTrees
+from mage.graph import PlayerGraph, packing
+
+_log = logging.getLogger("mage")
+
+_CHECKS = 64  # random coalitions that are asked plainly
+_WITH_NODES = 16  # of these, coalitions whose nodes are compared one by one
+_CANDIDATES = 1 << 12  # coalitions among which equal ones are looked for
+_ROUNDINGS = 512  # how often a number may be rounded inside the model
+_AT_ONCE = 1 << 13
+_FAILURES = (RuntimeError, ValueError, TypeError, IndexError, AttributeError, NotImplementedError)
+
+Outputs = Callable[[Bits], Tensor]
+
+
+class UnlikeMessagesError(Exception):
+    """A model tells coalitions apart that messages between nodes cannot; the message says how that was seen."""
+
+
+@dataclass(frozen=True)
+class AskedModel:
+    """A model's game, as far as states need it.
+
+    Attributes:
+        runner: The model.
+        participants: Nodes in play.
+        graph: The graph of the players.
+        readout: Which number is explained.
+        num_hops: How far messages travel.
+    """
+
+    runner: MaskedModel
+    participants: Participants
+    graph: PlayerGraph
+    readout: Readout
+    num_hops: int
+
+    @property
+    def targets(self) -> Integers:
+        """Rows of the target nodes."""
+        return np.asarray(self.participants.target_rows.cpu().numpy(), dtype=np.int64)
+
+    def present(self, coalitions: Bits) -> Tensor:
+        """Nodes that are present in each coalition [q, n]."""
+        return self.participants.present(packing.unpack(coalitions, self.graph.num_players))
+
+    def outputs(self, coalitions: Bits) -> Tensor:
+        """The model's answers [q, C], coalition by coalition."""
+        nodes, runner = self.present(coalitions), self.runner
+        parts = [
+            runner.outputs(self.participants.graph, portion, self.participants.target_rows)
+            for portion in torch.split(nodes, runner.portions(nodes))
+        ]
+        return torch.cat(parts)
+
+    def alike(self, left: Tensor, right: Tensor) -> bool:
+        """Whether numbers of the model are equal up to its rounding."""
+        return agree(left.to(right.dtype), right, _ROUNDINGS * self.runner.resolution(right))
+
+
+class StateWorths:
+    """The number that is explained, for coalitions by their keys.
+
+    Args:
+        asked: The model.
+        colouring: What tells coalitions apart.
+        outputs: The model's answers for coalitions that all differ.
+        pool: Where the answers come from, if from states of nodes.
+    """
+
+    def __init__(self, asked: AskedModel, colouring: Colouring, outputs: Outputs, pool: StatePool | None) -> None:
+        self._asked = asked
+        self._colouring = colouring
+        self._outputs = outputs
+        self._pool = pool
+        self._table = CoalitionTable(1)
+        self._values: Floats = np.empty(0)
+
+    @property
+    def num_keys(self) -> int:
+        """Coalitions met so far that are different to the model."""
+        return self._table.size
+
+    @property
+    def num_states(self) -> int:
+        """States of nodes met so far; 0 where they are not shared."""
+        return 0 if self._pool is None else len(self._pool.states)
+
+    def __call__(self, coalitions: Bits) -> Floats:
+        """The number that is explained, for each coalition [q]; none may be without its targets, or empty."""
+        rows = self._table.intern(self._colouring.keys(coalitions, self._asked.targets)[:, None])
+        known = len(self._values)
+        fresh = np.flatnonzero(rows >= known)
+        if len(fresh):
+            first = fresh[np.unique(rows[fresh], return_index=True)[1]]
+            new = coalitions[first]
+            with self._asked.runner.evaluating():
+                parts = [
+                    self._asked.readout(self._outputs(new[start : start + _AT_ONCE])).double().cpu().numpy()
+                    for start in range(0, len(new), _AT_ONCE)
+                ]
+            self._values = np.concatenate([self._values, *parts])
+        return self._values[rows]
+
+
+def state_worths(asked: AskedModel, seed: int = 0) -> StateWorths | None:
+    """The worths of a model's coalitions by states, or None where that would be wrong; the log says why."""
+    if asked.num_hops < 1:
+        _log.info("every coalition is asked for as it is: no message passing was seen in the model")
+        return None
+    looked_at = asked.participants.graph.looked_at(asked.runner.forward.uses)
+    colouring = Colouring.of(asked.participants, looked_at, asked.runner.masking, asked.num_hops)
+    if colouring is None:
+        _log.info("every coalition is asked for as it is: the masking is the user's own")
+        return None
+    sample = _random_coalitions(asked, seed)
+    build = _by_target_trees if len(asked.targets) else _by_pool
+    with asked.runner.evaluating():
+        try:
+            return build(asked, colouring, sample)
+        except UnlikeMessagesError as error:
+            _log.info("every coalition is asked for as it is: %s", error)
+            return None
+        except _FAILURES as error:
+            _log.info("states of nodes are not shared: %s", error)
+        try:
+            return _by_keys(asked, colouring, sample)
+        except UnlikeMessagesError as error:
+            _log.info("every coalition is asked for as it is: %s", error)
+            return None
+
+
+def _random_coalitions(asked: AskedModel, seed: int) -> Bits:
+    """Everyone, and random coalitions that hold the targets: connected ones and others in turn."""
+    generator = np.random.default_rng([seed, 3])
+    n, graph = asked.graph.num_players, asked.graph
+    masks = generator.random((_CHECKS, n)) < generator.uniform(0.3, 1.0, size=(_CHECKS, 1))
+    anchors = generator.integers(n, size=_CHECKS)
+    ends = asked.participants.target_players
+    anchors[:] = ends[0] if ends else anchors
+    masks[np.arange(_CHECKS), anchors] = True
+    masks[:, ends] = True
+    labels = graph.component_labels(masks)
+    connected = labels == labels[np.arange(_CHECKS), anchors][:, None]
+    masks[::2] = connected[::2]
+    masks[:, ends] = True
+    masks[0] = True
+    return packing.pack(masks)
+
+
+def _by_pool(asked: AskedModel, colouring: Colouring, sample: Bits) -> StateWorths:
+    """States of all nodes, and the model's own pool and head."""
+    graph = asked.participants.graph
+    tail = Tail(asked.runner, graph)
+    nodes = asked.present(sample[:_WITH_NODES])
+    data, place = asked.runner.masking(graph, nodes)
+    asked.runner.num_runs += len(nodes)
+    embeddings, outputs = tail.embeddings(data, len(nodes))
+    answers = torch.cat([outputs, asked.outputs(sample[_WITH_NODES:])])
+    shown = torch.ones_like(nodes) if colouring.keeps_edges else nodes
+    coalition, node = torch.nonzero(shown, as_tuple=True)
+    expected = embeddings[place[coalition, node]]
+    rows, roots = sample[coalition.cpu().numpy()], node.cpu().numpy()
+    for candidate in (colouring.without_degrees(), colouring):
+        states = NodeStates(StateTrees(asked.runner, asked.participants, candidate), tail)
+        if asked.alike(states.embed(rows, roots), expected):
+            break
+    else:
+        _check_colours(asked, colouring.of_nodes(sample[:_WITH_NODES])[0][coalition, node], expected)
+        raise NoTailError("computation trees of nodes are not to the model what they stand for")
+    pool = _checked_pool(asked, states, tail, sample, answers)
+    return StateWorths(asked, candidate, lambda coalitions: pool(states.rows(coalitions)), pool)
+
+
+def _check_colours(asked: AskedModel, colours: Bits, embeddings: Tensor) -> None:
+    """Refuse a model to which nodes of one colour are not the same."""
+    _, first, rank = np.unique(colours, return_index=True, return_inverse=True)
+    if not asked.alike(embeddings[torch.from_numpy(first[rank])], embeddings):
+        raise UnlikeMessagesError("the model tells nodes apart that messages cannot")
+
+
+def _checked_pool(asked: AskedModel, states: NodeStates, tail: Tail, sample: Bits, answers: Tensor) -> StatePool:
+    """The pool, tried on random coalitions; its short ways are taken where they agree."""
+    pool = StatePool(states, tail)
+    rows = states.rows(sample)
+    shuffled = np.random.default_rng(_CHECKS).permuted(rows, axis=1)
+    if not asked.alike(pool(rows), answers):
+        raise NoTailError("the states of nodes give other outputs for random coalitions")
+    if not asked.alike(pool(shuffled), answers):
+        raise UnlikeMessagesError("the order of nodes matters to the model")
+    for reduction in REDUCTIONS:
+        pool.reduction = reduction
+        if asked.alike(pool(rows), answers):
+            break
+    else:
+        pool.reduction = None
+    if pool.reduction in ("mean", "sum") and pool.may_be_linear:
+        pool.linear = True
+        pool.linear = asked.alike(pool(rows), answers)
+    return pool
+
+
+def _by_target_trees(asked: AskedModel, colouring: Colouring, sample: Bits) -> StateWorths:
+    """Outputs of the explained node or link from the computation trees of the targets alone."""
+    targets, answers = asked.targets, asked.outputs(sample)
+    for candidate in (colouring.without_degrees(), colouring):
+        trees = StateTrees(asked.runner, asked.participants, candidate)
+
+        def outputs(coalitions: Bits, trees: StateTrees = trees) -> Tensor:
+            count = len(coalitions)
+            data = trees(np.tile(coalitions, (len(targets), 1)), np.repeat(targets, count))
+            if asked.runner.level == "edge":
+                data.edge_label_index = torch.arange(2 * count, device=data.edge_index.device).view(2, count)
+            asked.runner.num_runs += -(-len(data.batch) // asked.participants.graph.num_nodes)
+            out = asked.runner.forward(data, count if asked.runner.level == "edge" else 1)
+            return (out.unsqueeze(-1) if out.dim() == 1 else out)[:count]
+
+        if asked.alike(outputs(sample), answers):
+            return StateWorths(asked, candidate, outputs, None)
+    raise NoTailError("computation trees of the targets are not to the model what they stand for")
+
+
+def _by_keys(asked: AskedModel, colouring: Colouring, sample: Bits) -> StateWorths:
+    """The model's own answers, one for coalitions of one key."""
+    candidates = np.unique(np.concatenate([next(asked.graph.blocks(_CANDIDATES)).members, sample]), axis=0)
+    if len(asked.targets):
+        candidates = candidates[asked.present(candidates)[:, asked.participants.target_rows].all(dim=1).cpu().numpy()]
+    keys = colouring.keys(candidates, asked.targets)
+    order = np.argsort(keys, kind="stable")
+    equal = np.flatnonzero(keys[order[1:]] == keys[order[:-1]])
+    if not len(equal):
+        return StateWorths(asked, colouring, asked.outputs, None)
+    chosen = equal[np.linspace(0, len(equal) - 1, min(len(equal), _CHECKS)).astype(np.int64)]
+    first, second = (asked.outputs(candidates[order[chosen + step]]) for step in (0, 1))
+    if not asked.alike(first, second):
+        raise UnlikeMessagesError("coalitions that messages cannot tell apart have other outputs")
+    return StateWorths(asked, colouring, asked.outputs, None)

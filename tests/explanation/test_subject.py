@@ -53,7 +53,7 @@ def test_images_that_do_not_fit_are_refused(image, segments, message):
 
 
 def test_subjects_that_do_not_fit_their_graph_are_refused():
-    with pytest.raises(ValueError, match="words must list 3 words"):
+    with pytest.raises(ValueError, match="words must list 3 values, one per node, got 2"):
         SentenceSubject(("two", "words")).check(3, 0)
     with pytest.raises(ValueError, match="elements must list 3"):
         MoleculeSubject(elements=("C", "O")).check(3, 4)

@@ -194,7 +194,7 @@ def _read_value(plain: Any, hint: Any, path: str) -> Any:
     return plain
 
 
-def _read_literal(plain: Any, choices: tuple[Any, ...], path: str, arrays: Arrays) -> Any:  # noqa: ARG001 (a reader)
+def _read_literal(plain: Any, choices: tuple[Any, ...], path: str) -> Any:
     if not any(plain == choice and type(plain) is type(choice) for choice in choices):
         raise _wrong(path, f"one of {', '.join(map(str, choices))}", plain)
     return plain
@@ -212,7 +212,7 @@ def _read_any(plain: Any, hint: Any, path: str, arrays: Arrays) -> Any:
     if type(plain) is list:
         return tuple(_read(part, hint, f"{path}[{place}]", arrays) for place, part in enumerate(plain))
     if plain.get(_KIND) == _NOT_STORED:
-        return _read_function(plain, (), path, arrays)
+        return _read_function(plain, path)
     if _KIND in plain:
         return _read_dataclass(plain, object, path, arrays)
     if set(plain) == {_ARRAY}:
@@ -220,7 +220,7 @@ def _read_any(plain: Any, hint: Any, path: str, arrays: Arrays) -> Any:
     return _read_mapping(plain, (str, hint), path, arrays)
 
 
-def _read_function(plain: Any, hint: Any, path: str, arrays: Arrays) -> NotStored:  # noqa: ARG001 (a reader)
+def _read_function(plain: Any, path: str) -> NotStored:
     if type(plain) is not dict or plain.get(_KIND) != _NOT_STORED or type(plain.get("what")) is not str:
         raise _wrong(path, "a function", plain)
     return NotStored(plain["what"])
@@ -296,8 +296,8 @@ _READERS: dict[Any, Callable[[Any, tuple[Any, ...], str, Arrays], Any]] = {
     types.UnionType: _read_union,
     np.ndarray: _read_array,
     tuple: _read_tuple,
-    Literal: _read_literal,
-    Callable: _read_function,
+    Literal: lambda plain, choices, path, _: _read_literal(plain, choices, path),
+    Callable: lambda plain, _, path, __: _read_function(plain, path),
     Mapping: _read_mapping,
     dict: _read_mapping,
 }

@@ -67,8 +67,9 @@ class GStarX(Explainer):
         self.num_groups = num_groups
         self.prior = None if prior is None else [float(share) for share in prior]
 
-    def fit(self, model: Any, dataset: GraphDataset, seed: int = 0) -> None:  # noqa: ARG002 - nothing is random
+    def fit(self, model: Any, dataset: GraphDataset, seed: int = 0) -> None:
         """Measure the mean predicted probability of each class on the training graphs."""
+        del seed  # nothing is random
         import torch
 
         from mage._torch.evaluation import evaluating

@@ -7,7 +7,7 @@ table of :mod:`mage.drawing` that says how it is drawn. Storage follows from its
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -31,18 +31,39 @@ class Subject:
         whole: What the whole input is called in a sentence.
         node: What one node is called.
         nodes: What several nodes are called.
+        per_node: Names of fields with a value per node, or none at all.
+        per_edge: Names of fields with a value per column of ``edge_index``, or none at all.
+        node_numbers: Names of arrays that hold numbers of nodes, −1 for none.
+        of_whole: Names of texts that are true of the whole graph only.
     """
 
     whole: ClassVar[str] = "the graph"
     node: ClassVar[str] = "node"
     nodes: ClassVar[str] = "nodes"
+    per_node: ClassVar[tuple[str, ...]] = ()
+    per_edge: ClassVar[tuple[str, ...]] = ()
+    node_numbers: ClassVar[tuple[str, ...]] = ()
+    of_whole: ClassVar[tuple[str, ...]] = ()
 
     def check(self, num_nodes: int, num_edges: int) -> None:
         """Raise ValueError unless the subject fits a graph of so many nodes and columns of ``edge_index``."""
+        for names, count, owner in ((self.per_node, num_nodes, "node"), (self.per_edge, num_edges, "edge")):
+            for name in names:
+                length = len(getattr(self, name))
+                if length not in (0, count):
+                    raise ValueError(f"{name} must list {count} values, one per {owner}, got {length}")
+        for name in self.node_numbers:
+            low, high = int(getattr(self, name).min()), int(getattr(self, name).max())
+            if low < -1 or high >= num_nodes:
+                raise ValueError(f"{name} must hold nodes 0 … {num_nodes - 1}, or −1 for none; got {low} … {high}")
 
-    def part(self, nodes: Integers, columns: Integers) -> Subject:  # noqa: ARG002 (of the protocol)
+    def part(self, nodes: Integers, columns: Integers) -> Subject:
         """The subject of a part of the graph: these nodes, ascending, and these columns of ``edge_index``."""
-        return self
+        kept: dict[str, Any] = dict.fromkeys(self.of_whole, "")
+        kept |= {name: _chosen(getattr(self, name), nodes) for name in self.per_node}
+        kept |= {name: _chosen(getattr(self, name), columns) for name in self.per_edge}
+        kept |= {name: _renumbered(getattr(self, name), nodes) for name in self.node_numbers}
+        return replace(self, **kept)  # type: ignore[type-var]  # all kinds are dataclasses
 
 
 @stored_as("graph")
@@ -65,19 +86,13 @@ class MoleculeSubject(Subject):
     whole: ClassVar[str] = "the molecule"
     node: ClassVar[str] = "atom"
     nodes: ClassVar[str] = "atoms"
+    per_node: ClassVar[tuple[str, ...]] = ("elements",)
+    per_edge: ClassVar[tuple[str, ...]] = ("bond_orders",)
+    of_whole: ClassVar[tuple[str, ...]] = ("smiles",)
 
     smiles: str = ""
     elements: tuple[str, ...] = ()
     bond_orders: tuple[int, ...] = ()
-
-    def check(self, num_nodes: int, num_edges: int) -> None:
-        """Elements are one per node, and orders one per column."""
-        _check_length("elements", self.elements, num_nodes)
-        _check_length("bond_orders", self.bond_orders, num_edges)
-
-    def part(self, nodes: Integers, columns: Integers) -> MoleculeSubject:
-        """The atoms that are left; their SMILES is not known."""
-        return MoleculeSubject("", _chosen(self.elements, nodes), _chosen(self.bond_orders, columns))
 
 
 @stored_as("sentence")
@@ -93,18 +108,15 @@ class SentenceSubject(Subject):
     whole: ClassVar[str] = "the sentence"
     node: ClassVar[str] = "word"
     nodes: ClassVar[str] = "words"
+    per_node: ClassVar[tuple[str, ...]] = ("words",)
+    of_whole: ClassVar[tuple[str, ...]] = ("text",)
 
     words: tuple[str, ...]
     text: str = ""
 
-    def check(self, num_nodes: int, num_edges: int) -> None:  # noqa: ARG002 (of the protocol)
-        """Words are one per node."""
-        if len(self.words) != num_nodes:
-            raise ValueError(f"words must list {num_nodes} words, one per node, got {len(self.words)}")
-
-    def part(self, nodes: Integers, columns: Integers) -> SentenceSubject:  # noqa: ARG002 (of the protocol)
-        """The words that are left."""
-        return SentenceSubject(_chosen(self.words, nodes))
+    def __post_init__(self) -> None:
+        if not self.words:
+            raise ValueError("words must list the words of the sentence, got none")
 
 
 @stored_as("image")
@@ -120,6 +132,7 @@ class ImageSubject(Subject):
     whole: ClassVar[str] = "the image"
     node: ClassVar[str] = "region"
     nodes: ClassVar[str] = "regions"
+    node_numbers: ClassVar[tuple[str, ...]] = ("segments",)
 
     pixels: NDArray[np.uint8]
     segments: NDArray[np.int32]
@@ -143,22 +156,12 @@ class ImageSubject(Subject):
         middle = slice(step // 2, None, step)
         return cls(_reduced(pixels, step), labels[middle, middle].astype(np.int32))
 
-    def check(self, num_nodes: int, num_edges: int) -> None:  # noqa: ARG002 (of the protocol)
-        """Every pixel has a region, and every region is a node."""
+    def __post_init__(self) -> None:
         shape = self.pixels.shape
         if self.pixels.ndim not in (2, 3) or (len(shape) == 3 and shape[2] not in (3, 4)) or not self.pixels.size:
             raise ValueError(f"pixels must have shape [h, w], [h, w, 3] or [h, w, 4], got {list(shape)}")
         if self.segments.shape != shape[:2]:
             raise ValueError(f"segments must have the image's shape {list(shape[:2])}, got {list(self.segments.shape)}")
-        low, high = int(self.segments.min()), int(self.segments.max())
-        if low < -1 or high >= num_nodes:
-            raise ValueError(f"segments must hold nodes 0 … {num_nodes - 1}, or −1 for none; got {low} … {high}")
-
-    def part(self, nodes: Integers, columns: Integers) -> ImageSubject:  # noqa: ARG002 (of the protocol)
-        """The same picture; pixels of regions that are left out belong to none."""
-        number = np.full(max(int(nodes.max(initial=-1)), int(self.segments.max())) + 2, -1, dtype=np.int32)
-        number[nodes] = np.arange(len(nodes))
-        return ImageSubject(self.pixels, number[self.segments])
 
 
 def subject_of(data: Any) -> Subject:
@@ -176,13 +179,15 @@ def subject_of(data: Any) -> Subject:
     return MoleculeSubject(text, elements, orders) if text or elements else GraphSubject()
 
 
-def _check_length(name: str, values: Sequence[Any], count: int) -> None:
-    if values and len(values) != count:
-        raise ValueError(f"{name} must list {count} values, got {len(values)}")
-
-
 def _chosen(values: Sequence[Any], places: Integers) -> tuple[Any, ...]:
     return tuple(values[place] for place in places.tolist()) if values else ()
+
+
+def _renumbered(numbers: NDArray[np.int32], nodes: Integers) -> NDArray[np.int32]:
+    """Numbers of nodes in a part of the graph; −1 for nodes that are left out."""
+    number = np.full(max(int(nodes.max(initial=-1)), int(numbers.max())) + 2, -1, dtype=np.int32)
+    number[nodes] = np.arange(len(nodes))
+    return number[numbers]
 
 
 def _as_bytes(image: Any) -> NDArray[np.uint8]:

@@ -103,7 +103,7 @@ def test_sets_are_scored_once(monkeypatch):
             scored.extend(row.tobytes() for row in sets)
             return super().__call__(sets)
 
-    monkeypatch.setattr("mage.explainers.same.LocalShapley", Watched)
+    monkeypatch.setattr("mage.explainers._tree_search.LocalShapley", Watched)
     found = SAME(samples=3).search(two_pairs(), 4)
     assert len(scored) == len(set(scored)) == found.num_states
 

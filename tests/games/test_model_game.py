@@ -22,7 +22,7 @@ from torch_geometric.utils import subgraph
 
 import mage
 from mage import ValueFunctionError
-from mage._torch.masking import Union, split
+from mage._torch.masking import MaskedBatch, split
 from mage.games import ModelGame
 from mage.testing import check_game
 from tests.helpers.model_game import EDGE_FEATURES, FEATURES, NODES, LinkModel, NodeModel, Plain, gin, make_data
@@ -273,7 +273,7 @@ def test_a_masking_of_ones_own():
     def whisper(graph, masks):
         data, place = split(graph, masks)
         data.x = data.x * (0.1 + 0.9 * masks.flatten()[:, None])
-        return Union(data, place)
+        return MaskedBatch(data, place)
 
     game = ModelGame(Plain(GCNConv).eval(), make_data(), masking=whisper)
     check_game(game, tolerance=1e-5)

@@ -12,7 +12,7 @@ from torch_geometric.data import Batch, Data
 from mage._torch.graph_input import GraphInput
 
 
-class Union(NamedTuple):
+class MaskedBatch(NamedTuple):
     """A disjoint union of masked copies of a graph, and where each node of each copy went.
 
     ``place[g, v]`` is the row of node v of copy g; meaningless where that node was removed.
@@ -22,7 +22,7 @@ class Union(NamedTuple):
     place: Tensor
 
 
-MaskingFunction = Callable[[GraphInput, Tensor], Union]
+MaskingFunction = Callable[[GraphInput, Tensor], MaskedBatch]
 
 
 def union_of_copies(graph: GraphInput, count: int, nodes: dict[str, Tensor], edge: Tensor, batch: Tensor) -> Data:
@@ -45,7 +45,7 @@ def _kept_edges(graph: GraphInput, masks: Tensor) -> tuple[Tensor, Tensor]:
     return copy, edge
 
 
-def remove(graph: GraphInput, masks: Tensor) -> Union:
+def remove(graph: GraphInput, masks: Tensor) -> MaskedBatch:
     """Absent nodes are gone, with all their edges: the induced subgraph."""
     copy_of_node, node = torch.nonzero(masks, as_tuple=True)
     place = torch.cumsum(masks.flatten(), dim=0).view_as(masks) - 1
@@ -54,21 +54,21 @@ def remove(graph: GraphInput, masks: Tensor) -> Union:
         graph, len(masks), {key: value[node] for key, value in graph.node.items()}, edge, copy_of_node
     )
     data.edge_index = place[copy, graph.edge_index[:, edge]]
-    return Union(data, place)
+    return MaskedBatch(data, place)
 
 
-def split(graph: GraphInput, masks: Tensor) -> Union:
+def split(graph: GraphInput, masks: Tensor) -> MaskedBatch:
     """Absent nodes stay, with their features, but lose all edges (the paper's choice on structural data)."""
     copy, edge = _kept_edges(graph, masks)
-    return _with_all_nodes(graph, masks, graph.node, copy, edge)
+    return with_all_nodes(graph, masks, graph.node, copy, edge)
 
 
-def zero(graph: GraphInput, masks: Tensor) -> Union:
+def zero(graph: GraphInput, masks: Tensor) -> MaskedBatch:
     """Absent nodes have features of zero; all edges stay (the paper's choice on text and images)."""
     return _with_features(graph, masks, torch.zeros_like(_features(graph, "zero")))
 
 
-def mean(graph: GraphInput, masks: Tensor) -> Union:
+def mean(graph: GraphInput, masks: Tensor) -> MaskedBatch:
     """Absent nodes have the mean features of the graph; all edges stay."""
     features = _features(graph, "mean")
     return _with_features(graph, masks, features.mean(dim=0, keepdim=True).expand_as(features))
@@ -82,15 +82,26 @@ def _features(graph: GraphInput, name: str) -> Tensor:
     return features
 
 
-def _with_features(graph: GraphInput, masks: Tensor, absent: Tensor) -> Union:
+def _with_features(graph: GraphInput, masks: Tensor, absent: Tensor) -> MaskedBatch:
     features = torch.where(masks.view(*masks.shape, *[1] * (absent.dim() - 1)), graph.node["x"], absent)
     count, edges = len(masks), graph.edge_index.size(1)
     copy = torch.arange(count, device=masks.device).repeat_interleave(edges)
     edge = torch.arange(edges, device=masks.device).repeat(count)
-    return _with_all_nodes(graph, masks, {**graph.node, "x": features}, copy, edge)
+    return with_all_nodes(graph, masks, {**graph.node, "x": features}, copy, edge)
 
 
-def _with_all_nodes(graph: GraphInput, masks: Tensor, node: dict[str, Tensor], copy: Tensor, edge: Tensor) -> Union:
+def with_all_nodes(
+    graph: GraphInput, masks: Tensor, node: dict[str, Tensor], copy: Tensor, edge: Tensor
+) -> MaskedBatch:
+    """Copies of the graph, one per mask, with all nodes and some of the edges.
+
+    Args:
+        graph: The graph.
+        masks: Masks [q, n].
+        node: What the nodes have: the same in all copies, or with one more dimension for the copies.
+        copy: For each edge that stays, the number of its copy.
+        edge: Its column of ``edge_index``.
+    """
     count, size = masks.shape
     rows = {}
     for key, value in node.items():
@@ -100,7 +111,7 @@ def _with_all_nodes(graph: GraphInput, masks: Tensor, node: dict[str, Tensor], c
     batch = torch.arange(count, device=masks.device).repeat_interleave(size)
     data = union_of_copies(graph, count, rows, edge, batch)
     data.edge_index = graph.edge_index[:, edge] + copy * size
-    return Union(data, torch.arange(count * size, device=masks.device).view(count, size))
+    return MaskedBatch(data, torch.arange(count * size, device=masks.device).view(count, size))
 
 
 MASKINGS: dict[str, MaskingFunction] = {"remove": remove, "split": split, "zero": zero, "mean": mean}

@@ -1,16 +1,25 @@
-"""What SubgraphX and SAME share: Monte-Carlo tree search over sets of nodes, and the local Shapley reward."""
+"""Explainers by Monte-Carlo tree search over sets of nodes with a local Shapley reward: SubgraphX and SAME."""
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
 from math import factorial
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from mage._core.checks import checked_whole
 from mage._core.typing import Floats, Integers, Masks
-from mage.games import Game
+from mage.explainers.protocol import Explainer
+from mage.explainers.request import ExplainRequest
+from mage.explanation import Explanation
+from mage.games import Game, ModelGame
 from mage.graph import PlayerGraph
+
+if TYPE_CHECKING:
+    from torch_geometric.data import Data
 
 _ROWS_AT_ONCE = 1 << 15
 _DRAWS_AT_ONCE = 1 << 22
@@ -30,6 +39,51 @@ class FoundNodes:
     nodes: tuple[int, ...]
     reward: float
     num_states: int
+
+
+class TreeSearchExplainer(Explainer):
+    """A set of nodes that a tree search finds, for the probability of the class.
+
+    Args:
+        rollouts: Rollouts of the search.
+        exploration: λ, the weight of exploration.
+        high_degree_first: Whether nodes of the highest degree are tried first, or of the lowest.
+        samples: T, orderings for a reward; None takes all coalitions around a set, for small graphs.
+        hops: L, how far players may be from the set.
+    """
+
+    def __init__(
+        self, rollouts: int, exploration: float, high_degree_first: bool, samples: int | None, hops: int
+    ) -> None:
+        self.rollouts = checked_whole("rollouts", rollouts)
+        self.exploration = exploration
+        self.high_degree_first = high_degree_first
+        self.samples = None if samples is None else checked_whole("samples", samples)
+        self.hops = checked_whole("hops", hops, least=0)
+
+    @abstractmethod
+    def search(self, game: Game, max_nodes: int, seed: int = 0) -> FoundNodes:
+        """The best set of at most ``max_nodes`` players that the search meets, in any game on a graph."""
+
+    def compute(self, model: Any, data: Data, request: ExplainRequest) -> Explanation:
+        """Explain one graph."""
+        budget = request.motifs.max_nodes_of(int(data.num_nodes))
+        game = ModelGame(model, data, request.graph, output="probability")
+        best = self.search(game, budget, request.seed)
+        return Explanation.from_nodes(
+            *(best.nodes, game, data),
+            method=self.title,
+            max_nodes=budget,
+            masking=game.masking,
+            diagnostics={"reward": best.reward, "num_states": best.num_states},
+        )
+
+    def _searched(self, game: Game, root: Masks, children: Callable[[Masks], Masks], seed: int) -> TreeSearch:
+        """The tree below a set of nodes after all rollouts."""
+        rewards = LocalShapley(game, self.hops, self.samples, seed)
+        tree = TreeSearch(root, children, rewards, self.exploration)
+        tree.run(self.rollouts)
+        return tree
 
 
 @dataclass(slots=True, eq=False)

@@ -1,24 +1,22 @@
-"""What all explainers that look inside a model share: runs, hidden features, a model left as it was."""
+"""Explainers that look inside a model and leave it as it was."""
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import torch
-from torch import Tensor, nn
-from torch.overrides import TorchFunctionMode
+from torch import nn
 from torch_geometric.nn import MessagePassing
 
 from mage._core.typing import Floats
 from mage._torch.evaluation import evaluating
-from mage._torch.forward import Forward
 from mage._torch.graph_input import GraphInput
-from mage._torch.masking import MASKINGS
-from mage.explainers._results import nodes_of_best_edges
-from mage.explainers.protocol import UnsupportedError
+from mage.explainers._selection import nodes_of_best_edges
+from mage.explainers.protocol import Explainer, UnsupportedError
 from mage.explainers.request import ExplainRequest
 from mage.explanation import Explanation
 from mage.games import ModelGame
@@ -27,118 +25,58 @@ if TYPE_CHECKING:
     from torch_geometric.data import Data
 
 
-_ACTIVATIONS = {"relu", "relu6", "leaky_relu", "elu", "selu", "celu", "prelu", "rrelu", "gelu", "silu", "mish", "tanh"}
-_ACTIVATIONS |= {"sigmoid", "softplus", "softsign", "hardtanh", "hardswish", "hardsigmoid", "logsigmoid"}
+class EdgeScores(NamedTuple):
+    """What a method finds by looking inside a model.
 
-
-class Run(nn.Module):
-    """A model tied to its input, called as PyG's explainers call models; it counts the graphs it was run on.
-
-    Args:
-        model: The model.
-        data: One graph, or a union of several if ``count`` says so.
-        count: Number of graphs in ``data``.
-        names: Names of the tensors that the model may take; by default read from ``data``.
+    Attributes:
+        edges: A score for each column of ``edge_index`` [e].
+        num_queries: Graphs that the model was run on for it.
+        nodes: A score for each node [n]; None gives a node half of what its edges score.
     """
 
-    embedding: Tensor
-    """Hidden features of the nodes, where an explainer keeps them."""
-
-    def __init__(self, model: nn.Module, data: Data, count: int | None = None, names: set[str] | None = None) -> None:
-        super().__init__()
-        if count is None or names is None:
-            whole = GraphInput.of(data)
-            names = {*whole.node, *whole.edge, *whole.graph}
-            data = MASKINGS["remove"](whole, torch.ones(1, whole.num_nodes, dtype=torch.bool, device=whole.device)).data
-        self.model = model
-        self.data = data
-        self.count = count or 1
-        self.graphs = 0
-        self._call = Forward(model, names)
-
-    def forward(self, *_: Any, **__: Any) -> Tensor:
-        """The output rows [count, C], whatever the arguments: PyG's, which hold nothing but parts of the input."""
-        self.graphs += self.count
-        out = self._call(self.data, self.count)
-        masks = [getattr(module, "_edge_mask", None) for module in self.model.modules()]
-        if not out.requires_grad and any(mask is not None and mask.requires_grad for mask in masks):
-            raise UnsupportedError(
-                "model: its output does not depend on messages; use a black-box explainer such as mage"
-            )
-        out = out.reshape(1, -1) if self.count == 1 else out.reshape(len(out), -1)
-        if len(out) != self.count:
-            raise UnsupportedError(f"model returned {len(out)} rows for {self.count} graphs; it must take batch=")
-        return out
+    edges: Floats
+    num_queries: int
+    nodes: Floats | None = None
 
 
-class LastLayer(TorchFunctionMode):
-    """Sees the node features [n, K] of the last message-passing layer called inside, after its activation.
+class WhiteBoxExplainer(Explainer):
+    """An explainer that scores edges by what goes on inside a model, and chooses the nodes of the best edges."""
 
-    The activation is the first one outside of layers that keeps the shape: models apply it, not PyG's layers.
+    white_box = True
 
-    Args:
-        model: The model that is run inside.
-        num_nodes: n.
-        cut: Whether the layers' outputs are cut off from what comes before, so that gradients with respect to them
-            exist whatever the weights and the input.
-    """
+    @abstractmethod
+    def score_edges(self, model: nn.Module, data: Data, game: ModelGame) -> EdgeScores:
+        """Score the edges of a graph.
 
-    def __init__(self, model: nn.Module, num_nodes: int, cut: bool = False) -> None:
-        super().__init__()
-        self._layers = [module for module in model.modules() if isinstance(module, MessagePassing)]
-        self._num_nodes = num_nodes
-        self._cut = cut
-        self._depth = 0
-        self._seen: Tensor | None = None
-        self._activated = False
-        self._handles: list[Any] = []
+        Args:
+            model: The model, in evaluation mode with frozen weights; what is done to it is undone afterwards.
+            data: The graph, which has edges.
+            game: Knows the prediction and the target.
+        """
 
-    @property
-    def features(self) -> Tensor:
-        """The features."""
-        if self._seen is None:
-            raise UnsupportedError("model: no message-passing layer gives features of nodes; use a black-box explainer")
-        return self._seen
-
-    def __enter__(self) -> LastLayer:
-        for layer in self._layers:
-            self._handles += [layer.register_forward_pre_hook(self._before), layer.register_forward_hook(self._after)]
-        super().__enter__()  # type: ignore[no-untyped-call]
-        return self
-
-    def __exit__(self, *problem: Any) -> None:
-        super().__exit__(*problem)  # type: ignore[no-untyped-call]
-        for handle in self._handles:
-            handle.remove()
-
-    def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-        out = func(*args, **(kwargs or {}))
-        waiting = self._depth == 0 and self._seen is not None and not self._activated
-        if waiting and getattr(func, "__name__", "").rstrip("_") in _ACTIVATIONS and self._fits(out):
-            self._seen, self._activated = out, True
-        return out
-
-    def _fits(self, out: Any) -> bool:
-        seen = self._seen
-        return isinstance(out, Tensor) and seen is not None and out.shape == seen.shape
-
-    def _before(self, *_: Any) -> None:
-        self._depth += 1
-
-    def _after(self, layer: Any, inputs: Any, out: Any) -> Any:
-        del layer, inputs
-        self._depth -= 1
-        features = out[0] if isinstance(out, tuple) else out
-        of_nodes = isinstance(features, Tensor) and features.dim() == 2 and features.size(0) == self._num_nodes
-        if self._depth or not of_nodes:
-            return None  # layers inside layers, and those that return no features, change nothing
-        self._activated = False
-        if not self._cut:
-            self._seen = features
-            return None
-        self._seen = features.detach().requires_grad_()
-        passed = self._seen.clone()  # so that what follows may work in place
-        return (passed, *out[1:]) if isinstance(out, tuple) else passed
+    def compute(self, model: Any, data: Data, request: ExplainRequest) -> Explanation:
+        """Explain one graph."""
+        check_layers(model)
+        if GraphInput.of(data).edge_index.size(1) == 0:
+            raise UnsupportedError("data has no edges, and this method scores edges; use one for nodes such as mage")
+        # Nothing is masked by these methods.
+        game = ModelGame(model, data, request.graph, masking="remove")
+        with undisturbed(model, request.seed):
+            scores = self.score_edges(model, data, game)
+        ends = data.edge_index.cpu().numpy()
+        budget = request.motifs.max_nodes_of(game.num_players)
+        node_scores = scores.nodes
+        if node_scores is None:
+            node_scores = np.zeros(game.num_players)
+            np.add.at(node_scores, ends.ravel(), np.tile(scores.edges / 2, 2))
+        return Explanation.from_nodes(
+            *(nodes_of_best_edges(ends, scores.edges, budget), game, data),
+            method=self.title,
+            max_nodes=budget,
+            node_scores=node_scores,
+            edge_scores=scores.edges,
+            num_queries=game.num_queries + scores.num_queries,
+        )
 
 
 @contextmanager
@@ -179,16 +117,6 @@ def undisturbed(model: nn.Module, seed: int) -> Iterator[None]:
             weight.grad = gradient
 
 
-def white_box_game(model: Any, data: Data, request: ExplainRequest) -> ModelGame:
-    """The game on a graph for its prediction and target, once it is sure that all can be looked into."""
-    check_layers(model)
-    graph = GraphInput.of(data)
-    if graph.edge_index.size(1) == 0:
-        raise UnsupportedError("data has no edges, and this method scores edges; use one for nodes such as mage")
-    # Nothing is masked by these methods.
-    return ModelGame(model, data, request.graph, masking="remove")
-
-
 def device_of(model: nn.Module) -> torch.device:
     """Where a model's weights are."""
     return next((weight.device for weight in model.parameters()), torch.device("cpu"))
@@ -206,30 +134,3 @@ def check_layers(model: Any) -> None:
             "model has no layer of type torch_geometric.nn.MessagePassing (or all have explain=False); "
             "use a black-box explainer such as mage"
         )
-
-
-def edge_explanation(
-    title: str,
-    game: ModelGame,
-    data: Data,
-    scores: Floats,
-    request: ExplainRequest,
-    num_queries: int,
-    node_scores: Floats | None = None,
-) -> Explanation:
-    """An explanation by the nodes of the best edges; by default a node scores half of what its edges score."""
-    ends = data.edge_index.cpu().numpy()
-    budget = request.motifs.max_nodes_of(game.num_players)
-    if node_scores is None:
-        node_scores = np.zeros(game.num_players)
-        np.add.at(node_scores, ends.ravel(), np.tile(scores / 2, 2))
-    return Explanation.from_nodes(
-        nodes_of_best_edges(ends, scores, budget),
-        game,
-        data,
-        method=title,
-        max_nodes=budget,
-        node_scores=node_scores,
-        edge_scores=scores,
-        num_queries=num_queries,
-    )

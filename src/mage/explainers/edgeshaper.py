@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,17 +10,16 @@ import torch
 from mage._core.checks import checked_whole
 from mage._core.typing import Floats, Integers, Masks
 from mage._torch.evaluation import evaluating
-from mage._torch.masking import _with_all_nodes
-from mage.explainers._results import explanation_of, nodes_of_best_edges
+from mage._torch.masking import with_all_nodes
+from mage.explainers._selection import nodes_of_best_edges
 from mage.explainers.protocol import Explainer, UnsupportedError
 from mage.explainers.request import ExplainRequest
+from mage.explanation import Explanation
 from mage.games.game import Game
 from mage.games.model_game import ModelGame
 
 if TYPE_CHECKING:
     from torch_geometric.data import Data
-
-    from mage.explanation import Explanation
 
 _BLOCK = 1 << 22  # entries of a block of coalitions
 
@@ -69,7 +67,7 @@ class EdgeGame(Game):
             for some in torch.split(kept, portion):
                 copy, column = torch.nonzero(some, as_tuple=True)
                 everyone = torch.ones(len(some), size, dtype=torch.bool, device=graph.device)
-                union = _with_all_nodes(graph, everyone, graph.node, copy, column)
+                union = with_all_nodes(graph, everyone, graph.node, copy, column)
                 out = self._nodes.runner.forward(union.data, len(some))
                 # Models that squeeze away a column, or the only graph of a batch, are brought back to a row a graph.
                 values.append(self._nodes.readout(out.reshape(len(some), -1)).double())
@@ -148,15 +146,13 @@ class EdgeSHAPer(Explainer):
         # Half a value to each end, so that the nodes' scores add up to the edges'.
         node_scores = np.zeros(game.num_players)
         np.add.at(node_scores, edges.ends, values[:, None] / 2)
-        explanation = explanation_of(
-            self.title,
-            game,
-            data,
-            nodes_of_best_edges(edges.columns, scores, budget),
+        return Explanation.from_nodes(
+            *(nodes_of_best_edges(edges.columns, scores, budget), game, data),
+            method=self.title,
             max_nodes=budget,
             node_scores=node_scores,
             edge_scores=scores,
+            edge_std_error=None if self.num_samples == 1 else errors[edges.player_of_column],
             num_queries=game.num_queries + edges.num_queries,
             diagnostics={"density": float(density)},
         )
-        return replace(explanation, edge_std_error=None if self.num_samples == 1 else errors[edges.player_of_column])

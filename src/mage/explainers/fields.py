@@ -16,13 +16,9 @@ if TYPE_CHECKING:
     from mage.explanation import Explanation
 
 
-class EverydayFields(TypedDict, total=False):
-    """Fields that every entrance has as arguments."""
+class CalculationFields(TypedDict, total=False):
+    """What is computed, how, and at what cost: arguments of :func:`mage.explain`, fields elsewhere."""
 
-    target: int | None
-    num_motifs: int
-    max_nodes: int | float
-    tau: float
     output: str
     order: int | None
     method: str
@@ -64,22 +60,26 @@ class OtherGraphFields(CommonFields, total=False):
     forward: Callable[[Any, Any], Any] | None
 
 
-class GraphFields(EverydayFields, OtherGraphFields, total=False):
+class GraphFields(CalculationFields, OtherGraphFields, total=False):
     """All fields of a request for a graph, a node or a link."""
 
+    target: int | None
+    num_motifs: int
+    max_nodes: int | float
+    tau: float
     masking: str | Callable[..., Any]
     node: int | None
     edge: Iterable[int] | None
 
 
-class OtherTextFields(CommonFields, total=False):
+class OtherTextFields(CalculationFields, CommonFields, total=False):
     """What :func:`mage.explain_text` takes besides its everyday arguments."""
 
     kind: str
     encoder: str | Callable[..., Any] | None
 
 
-class OtherImageFields(CommonFields, total=False):
+class OtherImageFields(CalculationFields, CommonFields, total=False):
     """What :func:`mage.explain_image` takes besides its everyday arguments."""
 
     picture: Any

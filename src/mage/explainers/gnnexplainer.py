@@ -2,25 +2,27 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import torch
 from torch_geometric.explain import ExplainerConfig, ModelConfig
 from torch_geometric.explain.algorithm import GNNExplainer as Algorithm
 
-from mage.explainers._white_box import Run, edge_explanation, undisturbed, white_box_game
-from mage.explainers.protocol import Explainer
-from mage.explainers.request import ExplainRequest
+from mage.explainers._model_runs import Run
+from mage.explainers._white_box import EdgeScores, WhiteBoxExplainer
 
 if TYPE_CHECKING:
+    from torch import nn
     from torch_geometric.data import Data
 
-    from mage.explanation import Explanation
+    from mage.games import ModelGame
 
 _MODES = {"multiclass": "multiclass_classification", "binary": "binary_classification", "regression": "regression"}
 
 
-class GNNExplainer(Explainer):
+@dataclass(eq=False)
+class GNNExplainer(WhiteBoxExplainer):
     """A weight σ(θ) on the messages of each edge, fitted to keep the target likely while few edges stay.
 
     The loss is cross-entropy (the squared error to the prediction in a regression) + ``edge_size`` Σ σ(θ) +
@@ -39,30 +41,25 @@ class GNNExplainer(Explainer):
     """
 
     title = "GNNExplainer"
-    white_box = True
 
-    def __init__(self, epochs: int = 500, lr: float = 0.01, edge_size: float = 0.001, edge_ent: float = 1e-5) -> None:
-        self.epochs = epochs
-        self.lr = lr
-        self.edge_size = edge_size
-        self.edge_ent = edge_ent
+    epochs: int = 500
+    lr: float = 0.01
+    edge_size: float = 0.001
+    edge_ent: float = 1e-5
 
-    def compute(self, model: Any, data: Data, request: ExplainRequest) -> Explanation:
-        """Explain one graph. The loss is the method's own, whatever ``output`` is."""
-        game = white_box_game(model, data, request)
+    def score_edges(self, model: nn.Module, data: Data, game: ModelGame) -> EdgeScores:
+        """The weights of the edges. The loss is the method's own, whatever ``output`` is."""
         algorithm = Algorithm(self.epochs, self.lr, edge_size=self.edge_size, edge_ent=self.edge_ent)
         algorithm.connect(
             ExplainerConfig(explanation_type="phenomenon", edge_mask_type="object"),
             ModelConfig(_MODES[game.readout.task], "graph", game.readout.return_type),
         )
         device = data.edge_index.device
-        with undisturbed(model, request.seed):
-            run = Run(model, data)
-            aim = torch.tensor(game.prediction[None] if game.target is None else [game.target], device=device)
-            if game.target is None:
-                aim = aim.to(next((weight.dtype for weight in model.parameters()), torch.get_default_dtype()))
-            # PyG wants features to count nodes by; the run gives the model those of the data, whole numbers included.
-            placeholder = torch.empty(game.num_players, 0, device=device)
-            mask = algorithm(run, placeholder, data.edge_index, target=aim).edge_mask
-        scores = mask.double().cpu().numpy()
-        return edge_explanation(self.title, game, data, scores, request, game.num_queries + run.graphs)
+        run = Run(model, data)
+        aim = torch.tensor(game.prediction[None] if game.target is None else [game.target], device=device)
+        if game.target is None:
+            aim = aim.to(next((weight.dtype for weight in model.parameters()), torch.get_default_dtype()))
+        # PyG wants features to count nodes by; the run gives the model those of the data, whole numbers included.
+        placeholder = torch.empty(game.num_players, 0, device=device)
+        mask = algorithm(run, placeholder, data.edge_index, target=aim).edge_mask
+        return EdgeScores(mask.double().cpu().numpy(), run.graphs)

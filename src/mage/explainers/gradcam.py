@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import torch
 
-from mage.explainers._white_box import LastLayer, Run, edge_explanation, undisturbed, white_box_game
-from mage.explainers.protocol import Explainer
-from mage.explainers.request import ExplainRequest
+from mage.explainers._model_runs import LastLayer, Run
+from mage.explainers._white_box import EdgeScores, WhiteBoxExplainer
 
 if TYPE_CHECKING:
+    from torch import nn
     from torch_geometric.data import Data
 
-    from mage.explanation import Explanation
+    from mage.games import ModelGame
 
 
-class GradCAM(Explainer):
+class GradCAM(WhiteBoxExplainer):
     """Gradient-weighted class activation mapping: s_v = ReLU(Σ_k α_k F_vk) with α_k the mean of ∂z/∂F_vk over nodes.
 
     F are the features of the last message-passing layer that the model calls, as in the paper after the activation that
@@ -29,22 +29,17 @@ class GradCAM(Explainer):
     """
 
     title = "GradCAM"
-    white_box = True
 
-    def compute(self, model: Any, data: Data, request: ExplainRequest) -> Explanation:
-        """Explain one graph."""
-        game = white_box_game(model, data, request)
-        with undisturbed(model, request.seed):
-            run = Run(model, data)
-            with LastLayer(model, game.num_players, cut=True) as layer:
-                worth = game.readout(run())[0]
-            features = layer.features
-            weights = torch.zeros_like(features[0])
-            if worth.requires_grad:  # else the model makes nothing of its layers, which are then worth nothing
-                (gradient,) = torch.autograd.grad(worth, features, allow_unused=True)
-                weights = weights if gradient is None else gradient.mean(dim=0)
-            scores = (features @ weights).relu().detach().double().cpu().numpy()
+    def score_edges(self, model: nn.Module, data: Data, game: ModelGame) -> EdgeScores:
+        """The mean score of the two ends of each edge."""
+        run = Run(model, data)
+        with LastLayer(model, game.num_players, cut=True) as layer:
+            worth = game.readout(run())[0]
+        features = layer.features
+        weights = torch.zeros_like(features[0])
+        if worth.requires_grad:  # else the model makes nothing of its layers, which are then worth nothing
+            (gradient,) = torch.autograd.grad(worth, features, allow_unused=True)
+            weights = weights if gradient is None else gradient.mean(dim=0)
+        scores = (features @ weights).relu().detach().double().cpu().numpy()
         scores = scores / scores.max() if scores.max() > 0 else scores
-        ends = data.edge_index.cpu().numpy()
-        queries = game.num_queries + run.graphs
-        return edge_explanation(self.title, game, data, scores[ends].mean(axis=0), request, queries, node_scores=scores)
+        return EdgeScores(scores[data.edge_index.cpu().numpy()].mean(axis=0), run.graphs, scores)

@@ -10,9 +10,10 @@ import numpy as np
 
 from mage._core.checks import checked_whole
 from mage._core.typing import Floats, Masks
-from mage.explainers._results import best_nodes, explanation_of
+from mage.explainers._selection import best_nodes
 from mage.explainers.protocol import Explainer, UnsupportedError
 from mage.explainers.request import ExplainRequest
+from mage.explanation import Explanation
 from mage.games import Game, ModelGame
 from mage.graph import PlayerGraph
 
@@ -20,7 +21,6 @@ if TYPE_CHECKING:
     from torch_geometric.data import Data
 
     from mage.datasets import GraphDataset
-    from mage.explanation import Explanation
 
 _MOST_PLAYERS = 16
 _ROWS_AT_ONCE = 1 << 15
@@ -123,12 +123,12 @@ class GStarX(Explainer):
                 f"prior: it is known for {len(self.prior)} classes, but class {game.target} is asked"
             )
         scores = self.scores(game, request.seed, self.prior[game.target])
-        return explanation_of(
-            *(self.title, game, data, best_nodes(scores, budget)),
+        return Explanation.from_nodes(
+            *(best_nodes(scores, budget), game, data),
+            method=self.title,
             max_nodes=budget,
-            masking=game.masking,
             node_scores=scores,
-            num_queries=game.num_queries,
+            masking=game.masking,
             diagnostics={"prior": self.prior[game.target]},
         )
 

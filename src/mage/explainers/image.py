@@ -28,12 +28,6 @@ def explain_image(
     num_motifs: int | None = None,
     max_nodes: int | float | None = None,
     tau: float | None = None,
-    output: str | None = None,
-    order: int | None = None,
-    method: str | None = None,
-    budget: int | None = None,
-    permutations: int | None = None,
-    seed: int | None = None,
     patches: Any = None,
     segments: Any = None,
     fill: Any = None,
@@ -56,20 +50,14 @@ def explain_image(
         num_motifs: m, the largest number of motifs.
         max_nodes: M, regions in all motifs together: a count, or a share of the regions.
         tau: τ: 1 shows what speaks for the class, 0 what speaks against it, values between both.
-        output: ``"logit"``, ``"probability"``, ``"log-probability"`` or ``"log-odds"`` of the target.
-        order: Order of the index, 1 to 3.
-        method: How the index is computed; see :func:`mage.interactions`.
-        budget: Most coalitions to ask the model for.
-        permutations: Orderings to sample.
-        seed: Seed of the sampling.
         patches: Rows and columns of the grid of regions; 7 × 7 by default.
         segments: Instead of a grid: for each pixel the number of its region [h, w]; pixels below 0 are always shown.
         fill: What hides a region: ``"mean"`` (the default), ``"blur"``, a colour, or an image [c, h, w].
         class_names: Names of the classes; those of a loaded classifier by default.
         progress: As for :func:`mage.explain`.
         request: One or several requests instead of single fields.
-        fields: Other fields of the requests by name, such as ``index="shapley-taylor"``; and ``like``, an explanation
-            of an image that is to be repeated.
+        fields: Other fields of the requests by name, such as ``output``, ``method`` or ``permutations``; and ``like``,
+            an explanation of an image that is to be repeated.
 
     Returns:
         An explanation whose nodes are regions, together with the picture; its page and its plot show the motifs on it.
@@ -84,22 +72,16 @@ def explain_image(
         num_motifs=num_motifs,
         max_nodes=max_nodes,
         tau=tau,
-        output=output,
-        order=order,
-        method=method,
-        budget=budget,
-        permutations=permutations,
-        seed=seed,
         patches=patches,
         segments=segments,
         fill=fill,
         **fields,
     )
     started = time.perf_counter()
-    assert isinstance(whole.model, ImageRequest)  # noqa: S101 (for the type checker)
+    image_request = whole.model_as(ImageRequest)
     network, tensor, shown, known = _prepared(model, image)
-    game = ImageGame(network, tensor, whole.model)
-    picture = shown if whole.model.picture is None else np.asarray(whole.model.picture)
+    game = ImageGame(network, tensor, image_request)
+    picture = shown if image_request.picture is None else np.asarray(regions.picture)
     picture = picture_of(game) if picture is None else picture
     if picture.shape[:2] != game.segments.shape:
         raise ValueError(f"picture must have the image's {list(game.segments.shape)} pixels, got {list(picture.shape)}")

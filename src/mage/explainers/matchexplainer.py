@@ -17,9 +17,9 @@ from mage._torch.evaluation import evaluating
 from mage._torch.forward import Forward
 from mage._torch.graph_input import GraphInput
 from mage._torch.masking import split
-from mage.explainers._results import explanation_of
 from mage.explainers.protocol import Explainer, UnsupportedError
 from mage.explainers.request import ExplainRequest
+from mage.explanation import Explanation
 from mage.games.model_game import ModelGame
 from mage.models.networks import GraphNetwork
 
@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     from torch_geometric.data import Data
 
     from mage.datasets import GraphDataset
-    from mage.explanation import Explanation
 
 _GRAPHS_AT_ONCE = 256
 _DISTANCES_AT_ONCE = 1 << 22
@@ -109,11 +108,9 @@ class MatchExplainer(Explainer):
         np.put_along_axis(masks, nodes, True, axis=1)
         worths = game.worth(masks)
         best = int(np.lexsort((distances, -worths))[0])
-        return explanation_of(
-            self.title,
-            game,
-            data,
-            nodes[best].tolist(),
+        return Explanation.from_nodes(
+            *(nodes[best].tolist(), game, data),
+            method=self.title,
             max_nodes=budget,
             masking=game.masking,
             num_queries=game.num_queries + 1,  # the embeddings

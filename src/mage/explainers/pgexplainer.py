@@ -3,39 +3,33 @@
 from __future__ import annotations
 
 import warnings
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 from torch_geometric.explain import ExplainerConfig, ModelConfig
 from torch_geometric.explain.algorithm import PGExplainer as PyGAlgorithm
 from torch_geometric.utils import scatter
 
 from mage._torch.evaluation import evaluating
-from mage.explainers._white_box import (
-    LastLayer,
-    Run,
-    check_layers,
-    device_of,
-    edge_explanation,
-    undisturbed,
-    white_box_game,
-)
-from mage.explainers.protocol import Explainer, UnsupportedError
-from mage.explainers.request import ExplainRequest
+from mage.explainers._model_runs import LastLayer, Run
+from mage.explainers._white_box import EdgeScores, WhiteBoxExplainer, check_layers, device_of, undisturbed
+from mage.explainers.protocol import UnsupportedError
 
 if TYPE_CHECKING:
     from torch_geometric.data import Data
 
     from mage.datasets import GraphDataset
-    from mage.explanation import Explanation
+    from mage.games import ModelGame
 
 # Uniform noise stays this far from 0 and 1, whose logarithms are infinite.
 _MARGIN = 1e-6
 
 
-class PGExplainer(Explainer):
+@dataclass(eq=False)
+class PGExplainer(WhiteBoxExplainer):
     """A perceptron from the hidden features of an edge's two ends to the probability of keeping the edge.
 
     Trained on relaxed Bernoulli samples of the edges: cross-entropy of the predicted class under the masked messages +
@@ -60,25 +54,15 @@ class PGExplainer(Explainer):
     """
 
     title = "PGExplainer"
-    white_box = True
     needs_training = True
 
-    def __init__(
-        self,
-        epochs: int = 20,
-        lr: float = 3e-3,
-        edge_size: float = 0.005,
-        edge_ent: float = 5e-4,
-        temperatures: tuple[float, float] = (5.0, 1.0),
-        max_graphs: int = 200,
-    ) -> None:
-        self.epochs = epochs
-        self.lr = lr
-        self.edge_size = edge_size
-        self.edge_ent = edge_ent
-        self.temperatures = temperatures
-        self.max_graphs = max_graphs
-        self._algorithm: Any = None
+    epochs: int = 20
+    lr: float = 3e-3
+    edge_size: float = 0.005
+    edge_ent: float = 5e-4
+    temperatures: tuple[float, float] = (5.0, 1.0)
+    max_graphs: int = 200
+    _algorithm: Any = field(default=None, init=False, repr=False)
 
     def fit(self, model: Any, dataset: GraphDataset, seed: int = 0) -> None:
         """Train the perceptron on (a sample of) the training graphs, for the classes that the model predicts."""
@@ -100,20 +84,19 @@ class PGExplainer(Explainer):
                     algorithm.train(epoch, run, run.embedding, run.data.edge_index, target=classes[position])
         self._algorithm = algorithm
 
-    def compute(self, model: Any, data: Data, request: ExplainRequest) -> Explanation:
-        """Explain one graph. Nothing is random here."""
+    def score_edges(self, model: nn.Module, data: Data, game: ModelGame) -> EdgeScores:
+        """What the perceptron says of each edge, the same for all classes. Nothing is random here."""
+        del game
         if self._algorithm is None:
             raise UnsupportedError("PGExplainer is not trained; call fit(model, dataset) first")
-        game = white_box_game(model, data, request)
-        with undisturbed(model, request.seed), torch.no_grad():
-            run = Run(model, data)
+        run = Run(model, data)
+        with torch.no_grad():
             _embed(run)
-            trained, found = self._algorithm.mlp[0].in_channels // 2, run.embedding.size(1)
-            if trained != found:
-                raise UnsupportedError(f"model has {found} hidden features, but fit saw {trained}; call fit again")
+            trained, width = self._algorithm.mlp[0].in_channels // 2, run.embedding.size(1)
+            if trained != width:
+                raise UnsupportedError(f"model has {width} hidden features, but fit saw {trained}; call fit again")
             mask = self._algorithm.to(run.embedding.device)(run, run.embedding, data.edge_index, target=None).edge_mask
-        scores = both_ways(mask, data.edge_index).double().cpu().numpy()
-        return edge_explanation(self.title, game, data, scores, request, game.num_queries + run.graphs)
+        return EdgeScores(both_ways(mask, data.edge_index).double().cpu().numpy(), run.graphs)
 
     def _new_algorithm(self, mode: str) -> Algorithm:
         algorithm = Algorithm(

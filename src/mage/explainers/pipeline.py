@@ -11,7 +11,7 @@ import numpy as np
 
 from mage._core.typing import Integers
 from mage.explainers.request import ExplainRequest
-from mage.explanation import Explanation, GraphSubject, Subject
+from mage.explanation import Explanation, GraphSubject, ModelOutput, Subject
 from mage.games import Game
 from mage.indices import Interactions, compute_interactions
 from mage.motifs import Motif, MotifRequest, MotifSet, MotifsStable, find_motifs
@@ -87,23 +87,16 @@ def explain_game(
     return Explanation(
         motifs=_of_nodes(motifs, game, graph.names),
         interactions=replace(interactions, names=_player_names(game, graph.names)),
-        prediction=game.prediction,
-        target=game.target,
         players=tuple(tuple(int(v) for v in nodes) for nodes in game.player_nodes),
         edge_index=graph.edge_index,
         num_nodes=len(graph.names),
         names=graph.names,
-        task=game.task,
-        output=game.output,
         masking=game.masking,
-        level=game.level,
-        num_queries=game.num_queries,
         seconds=time.perf_counter() - started,
         subject=graph.subject,
-        target_nodes=game.target_nodes,
         class_names=checked_class_names(graph.class_names, game),
-        return_type=game.return_type,
         request=request,
+        **vars(ModelOutput.of(game)),
         **({} if reduction is None else reduction.record()),
     )
 

@@ -6,16 +6,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from mage.explainers._results import explanation_of
 from mage.explainers.protocol import Explainer
 from mage.explainers.request import ExplainRequest
+from mage.explanation import Explanation
 from mage.games import ModelGame
 from mage.graph import PlayerGraph
 
 if TYPE_CHECKING:
     from torch_geometric.data import Data
-
-    from mage.explanation import Explanation
 
 
 class RandomNodes(Explainer):
@@ -50,7 +48,7 @@ class RandomNodes(Explainer):
             if together
             else generator.choice(size, budget, replace=False).tolist()
         )
-        return explanation_of(self.title, game, data, nodes, max_nodes=budget, masking=game.masking)
+        return Explanation.from_nodes(nodes, game, data, method=self.title, max_nodes=budget, masking=game.masking)
 
 
 def random_connected(graph: PlayerGraph, size: int, generator: np.random.Generator) -> list[int]:

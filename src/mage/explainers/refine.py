@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import torch
@@ -14,30 +15,23 @@ from torch_geometric.nn import ARMAConv, global_mean_pool
 
 from mage._torch.evaluation import evaluating
 from mage._torch.graph_input import GraphInput
-from mage.explainers._white_box import (
-    LastLayer,
-    Run,
-    check_layers,
-    device_of,
-    edge_explanation,
-    undisturbed,
-    white_box_game,
-)
+from mage.explainers._model_runs import LastLayer, Run
+from mage.explainers._white_box import EdgeScores, WhiteBoxExplainer, check_layers, device_of, undisturbed
 from mage.explainers.pgexplainer import training_sample
-from mage.explainers.protocol import Explainer, UnsupportedError
-from mage.explainers.request import ExplainRequest
+from mage.explainers.protocol import UnsupportedError
 
 if TYPE_CHECKING:
     from torch_geometric.data import Data
 
     from mage.datasets import GraphDataset
-    from mage.explanation import Explanation
+    from mage.games import ModelGame
 
 # Of the loss: weights of the mean mask and of its mean entropy, temperature of the contrast.
 _SIZE, _ENTROPY, _CONTRAST_TEMPERATURE = 1e-4, 1e-2, 0.1
 
 
-class ReFine(Explainer):
+@dataclass(eq=False)
+class ReFine(WhiteBoxExplainer):
     """Multi-grained explanations: a small graph network for each class scores edges, then a copy adapts to the graph.
 
     Training samples relaxed Bernoulli masks of the messages and minimises −Σ probability of the predicted class + 1e-4
@@ -65,33 +59,19 @@ class ReFine(Explainer):
     """
 
     title = "ReFine"
-    white_box = True
     needs_training = True
 
-    def __init__(
-        self,
-        epochs: int = 20,
-        lr: float = 1e-2,
-        ratio: float = 0.5,
-        contrast: float = 5.0,
-        batch_size: int = 32,
-        width: int = 50,
-        num_layers: int = 2,
-        tuning_epochs: int = 20,
-        tuning_lr: float = 1e-4,
-        max_graphs: int = 500,
-    ) -> None:
-        self.epochs = epochs
-        self.lr = lr
-        self.ratio = ratio
-        self.contrast = contrast
-        self.batch_size = batch_size
-        self.width = width
-        self.num_layers = num_layers
-        self.tuning_epochs = tuning_epochs
-        self.tuning_lr = tuning_lr
-        self.max_graphs = max_graphs
-        self._scorers: nn.ModuleDict | None = None
+    epochs: int = 20
+    lr: float = 1e-2
+    ratio: float = 0.5
+    contrast: float = 5.0
+    batch_size: int = 32
+    width: int = 50
+    num_layers: int = 2
+    tuning_epochs: int = 20
+    tuning_lr: float = 1e-4
+    max_graphs: int = 500
+    _scorers: nn.ModuleDict | None = field(default=None, init=False, repr=False)
 
     def fit(self, model: Any, dataset: GraphDataset, seed: int = 0) -> None:
         """Train a scorer for each class that the model predicts on (a sample of) the training graphs."""
@@ -121,33 +101,30 @@ class ReFine(Explainer):
                 schedule.step(total)
         self._scorers = scorers.eval().requires_grad_(False)
 
-    def compute(self, model: Any, data: Data, request: ExplainRequest) -> Explanation:
-        """Explain one graph. Nothing is random here."""
+    def score_edges(self, model: nn.Module, data: Data, game: ModelGame) -> EdgeScores:
+        """What the scorer of the class says of each edge once it is refined. Nothing is random here."""
         if self._scorers is None:
             raise UnsupportedError("ReFine is not trained; call fit(model, dataset) first")
-        game = white_box_game(model, data, request)
         kind = int(game.prediction[0] > 0) if game.target is None else game.target
         if str(kind) not in self._scorers:
             raise UnsupportedError(f"target: fit saw no graph of class {kind}, only of {', '.join(self._scorers)}")
         whole = GraphInput.of(data)
         keys = Keys(tuple(whole.node), tuple(whole.edge), tuple(whole.graph))
-        with undisturbed(model, request.seed):
-            scorer: Any = copy.deepcopy(self._scorers[str(kind)]).to(whole.device).requires_grad_(True)
-            scorer.check(whole)
-            optimiser = torch.optim.Adam(scorer.parameters(), lr=self.tuning_lr)
-            graph, queries = Run(model, data).data, game.num_queries
-            for _ in range(self.tuning_epochs):
-                mask = scorer(graph).sigmoid()
-                subgraph, kept = best_subgraph(graph, mask, self.ratio, keys)
-                run = keys.run(model, subgraph)
-                set_masks(model, mask[kept], subgraph.edge_index, apply_sigmoid=False)
-                loss = fidelity_loss(probabilities(run())[:, kind], mask[kept])
-                optimiser.zero_grad()
-                torch.autograd.backward(loss)
-                optimiser.step()
-                queries += run.graphs
-            scores = scorer(graph).sigmoid().detach().double().cpu().numpy()
-        return edge_explanation(self.title, game, data, scores, request, queries)
+        scorer: Any = copy.deepcopy(self._scorers[str(kind)]).to(whole.device).requires_grad_(True)
+        scorer.check(whole)
+        optimiser = torch.optim.Adam(scorer.parameters(), lr=self.tuning_lr)
+        graph, queries = Run(model, data).data, 0
+        for _ in range(self.tuning_epochs):
+            mask = scorer(graph).sigmoid()
+            subgraph, kept = best_subgraph(graph, mask, self.ratio, keys)
+            run = keys.run(model, subgraph)
+            set_masks(model, mask[kept], subgraph.edge_index, apply_sigmoid=False)
+            loss = fidelity_loss(probabilities(run())[:, kind], mask[kept])
+            optimiser.zero_grad()
+            torch.autograd.backward(loss)
+            optimiser.step()
+            queries += run.graphs
+        return EdgeScores(scorer(graph).sigmoid().detach().double().cpu().numpy(), queries)
 
     def _epoch(
         self,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, TypeVar
 
 from mage._core.conversion import NotStored, stored_as
 from mage._core.requests import changed, field_names, unknown_field
@@ -12,6 +12,7 @@ from mage.games.request import GraphRequest, ModelRequest
 from mage.indices.request import IndexRequest
 from mage.motifs import MotifRequest
 
+Kind = TypeVar("Kind", bound=ModelRequest)
 _PARTS = {"model": ModelRequest, "index": IndexRequest, "motifs": MotifRequest}
 
 
@@ -72,12 +73,16 @@ class ExplainRequest:
         parts = (getattr(self, part) for part in _PARTS)
         return {name: getattr(part, name) for part in parts for name in field_names(part)}
 
+    def model_as(self, kind: type[Kind]) -> Kind:
+        """The request for the model, where it is of this kind; else an error."""
+        if not isinstance(self.model, kind):
+            raise TypeError(f"request: this input needs a {kind.__name__}, got a {type(self.model).__name__}")
+        return self.model
+
     @property
     def graph(self) -> GraphRequest:
         """How a graph model is asked; an error where the input is not a graph."""
-        if not isinstance(self.model, GraphRequest):
-            raise TypeError(f"request: a graph needs a GraphRequest, got a {type(self.model).__name__}")
-        return self.model
+        return self.model_as(GraphRequest)
 
     @property
     def seed(self) -> int:
@@ -112,7 +117,7 @@ def _of_kind(whole: ExplainRequest, kind: type[ModelRequest]) -> ExplainRequest:
     if isinstance(whole.model, kind):
         return whole
     if type(whole.model) is not ModelRequest:
-        raise TypeError(f"request: this input needs a {kind.__name__}, got a {type(whole.model).__name__}")
+        whole.model_as(kind)
     shared = {name: getattr(whole.model, name) for name in field_names(ModelRequest)}
     return replace(whole, model=kind(**shared))
 

@@ -2,28 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
-
 import numpy as np
 
 from mage._core.checks import checked_whole
 from mage._core.typing import Masks
-from mage.explainers._results import explanation_of
-from mage.explainers._tree_search import FoundNodes, LocalShapley, State, TreeSearch, by_degree, ranked
-from mage.explainers.protocol import Explainer
-from mage.explainers.request import ExplainRequest
-from mage.games import Game, ModelGame
-
-if TYPE_CHECKING:
-    from torch_geometric.data import Data
-
-    from mage.explanation import Explanation
+from mage.explainers._tree_search import FoundNodes, State, TreeSearch, TreeSearchExplainer, by_degree, ranked
+from mage.games import Game
 
 _LARGEST_SHARE = 0.8
 _MOST_PIECES = 16
 
 
-class SAME(Explainer):
+class SAME(TreeSearchExplainer):
     """Several connected pieces that together have the highest Shapley value for the probability of the class.
 
     Reference: Ye, Huang, Lu & Liu, SAME: Uncovering GNN Black Box with Structure-aware Shapley-based Multipiece
@@ -66,22 +56,12 @@ class SAME(Explainer):
         piece_size: int = 3,
         num_pieces: int = 7,
     ) -> None:
-        checked_whole("rollouts", rollouts)
-        checked_whole("max_seeds", max_seeds)
-        checked_whole("hops", hops, least=0)
-        checked_whole("piece_size", piece_size)
-        if checked_whole("num_pieces", num_pieces) > _MOST_PIECES:
+        super().__init__(rollouts, exploration, high_degree_first, samples, hops)
+        self.max_seeds = checked_whole("max_seeds", max_seeds)
+        self.piece_size = checked_whole("piece_size", piece_size)
+        self.num_pieces = checked_whole("num_pieces", num_pieces)
+        if num_pieces > _MOST_PIECES:
             raise ValueError(f"num_pieces: all unions are scored, so at most {_MOST_PIECES} pieces, got {num_pieces}")
-        if samples is not None:
-            checked_whole("samples", samples)
-        self.rollouts = rollouts
-        self.exploration = exploration
-        self.max_seeds = max_seeds
-        self.high_degree_first = high_degree_first
-        self.samples = samples
-        self.hops = hops
-        self.piece_size = piece_size
-        self.num_pieces = num_pieces
 
     def search(self, game: Game, max_nodes: int, seed: int = 0) -> FoundNodes:
         """The best union of at most ``max_nodes`` players that the two phases meet, in any game on a graph."""
@@ -92,19 +72,6 @@ class SAME(Explainer):
         unions: Masks = chosen @ pieces.astype(np.int64) > 0
         best = ranked(small + tree.score(unions[unions.sum(axis=1) <= max_nodes]))[0]
         return FoundNodes(best.nodes, best.reward, len(tree.states))
-
-    def compute(self, model: Any, data: Data, request: ExplainRequest) -> Explanation:
-        """Explain one graph."""
-        budget = request.motifs.max_nodes_of(int(data.num_nodes))
-        game = ModelGame(model, data, request.graph, output="probability")
-        found = self.search(game, budget, request.seed)
-        return explanation_of(
-            *(self.title, game, data, found.nodes),
-            max_nodes=budget,
-            masking=game.masking,
-            num_queries=game.num_queries,
-            diagnostics={"reward": found.reward, "num_states": found.num_states},
-        )
 
     def _phase_1(self, game: Game, max_nodes: int, seed: int) -> TreeSearch:
         size = game.num_players
@@ -119,10 +86,7 @@ class SAME(Explainer):
                 return np.zeros((0, size), dtype=np.bool_)
             return np.asarray(alone[game.graph.neighbours(members[None])[0]] | members)
 
-        rewards = LocalShapley(game, self.hops, self.samples, seed)
-        tree = TreeSearch(~everybody, children, rewards, self.exploration)
-        tree.run(self.rollouts)
-        return tree
+        return self._searched(game, ~everybody, children, seed)
 
     def _small_pieces(self, tree: TreeSearch) -> list[State]:
         return ranked([state for state in tree.states if len(state.nodes) <= self.piece_size])

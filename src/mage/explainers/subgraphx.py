@@ -2,26 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
-
 import numpy as np
 
 from mage._core.checks import checked_whole
 from mage._core.typing import Masks
-from mage.explainers._results import explanation_of
-from mage.explainers._tree_search import FoundNodes, LocalShapley, TreeSearch, by_degree, ranked
-from mage.explainers.protocol import Explainer
-from mage.explainers.request import ExplainRequest
-from mage.games import Game, ModelGame
+from mage.explainers._tree_search import FoundNodes, TreeSearchExplainer, by_degree, ranked
+from mage.games import Game
 from mage.graph import PlayerGraph
 
-if TYPE_CHECKING:
-    from torch_geometric.data import Data
 
-    from mage.explanation import Explanation
-
-
-class SubgraphX(Explainer):
+class SubgraphX(TreeSearchExplainer):
     """The connected subgraph whose nodes, taken as one player, have the highest Shapley value for the probability.
 
     Reference: Yuan, Yu, Wang, Li & Ji, On Explainability of Graph Neural Networks via Subgraph Explorations, ICML 2021.
@@ -60,19 +50,9 @@ class SubgraphX(Explainer):
         samples: int | None = 100,
         hops: int = 3,
     ) -> None:
-        checked_whole("rollouts", rollouts)
-        checked_whole("min_nodes", min_nodes)
-        checked_whole("max_children", max_children)
-        checked_whole("hops", hops, least=0)
-        if samples is not None:
-            checked_whole("samples", samples)
-        self.rollouts = rollouts
-        self.min_nodes = min_nodes
-        self.exploration = exploration
-        self.max_children = max_children
-        self.high_degree_first = high_degree_first
-        self.samples = samples
-        self.hops = hops
+        super().__init__(rollouts, exploration, high_degree_first, samples, hops)
+        self.min_nodes = checked_whole("min_nodes", min_nodes)
+        self.max_children = checked_whole("max_children", max_children)
 
     def search(self, game: Game, max_nodes: int, seed: int = 0) -> FoundNodes:
         """The best set of at most ``max_nodes`` players that the search meets, in any game on a graph."""
@@ -86,26 +66,11 @@ class SubgraphX(Explainer):
                 return np.zeros((0, len(members)), dtype=np.bool_)
             return self._pruned(game.graph, members)
 
-        rewards = LocalShapley(game, self.hops, self.samples, seed)
-        tree = TreeSearch(everybody, children, rewards, self.exploration)
-        tree.run(self.rollouts)
+        tree = self._searched(game, everybody, children, seed)
         if game.num_players <= max_nodes and in_one_piece:
             tree.score(everybody[None])
         best = ranked([state for state in tree.states if len(state.nodes) <= max_nodes])[0]
         return FoundNodes(best.nodes, best.reward, len(tree.states))
-
-    def compute(self, model: Any, data: Data, request: ExplainRequest) -> Explanation:
-        """Explain one graph."""
-        budget = request.motifs.max_nodes_of(int(data.num_nodes))
-        game = ModelGame(model, data, request.graph, output="probability")
-        found = self.search(game, budget, request.seed)
-        return explanation_of(
-            *(self.title, game, data, found.nodes),
-            max_nodes=budget,
-            masking=game.masking,
-            num_queries=game.num_queries,
-            diagnostics={"reward": found.reward, "num_states": found.num_states},
-        )
 
     def _pruned(self, graph: PlayerGraph, members: Masks) -> Masks:
         """The largest connected part after each of the deletions to try."""

@@ -24,12 +24,6 @@ def explain_text(
     num_motifs: int | None = None,
     max_nodes: int | float | None = None,
     tau: float | None = None,
-    output: str | None = None,
-    order: int | None = None,
-    method: str | None = None,
-    budget: int | None = None,
-    permutations: int | None = None,
-    seed: int | None = None,
     absent: Any = None,
     edges: Any = None,
     class_names: Sequence[str] | None = None,
@@ -50,20 +44,14 @@ def explain_text(
         num_motifs: m, the largest number of phrases.
         max_nodes: M, words in all phrases together: a count, or a share of the words, which allows three at least.
         tau: τ: 1 shows what speaks for the class, 0 what speaks against it, values between both.
-        output: ``"logit"``, ``"probability"``, ``"log-probability"`` or ``"log-odds"`` of the target.
-        order: Order of the index, 1 to 3.
-        method: How the index is computed; see :func:`mage.interactions`.
-        budget: Most coalitions to ask the model for.
-        permutations: Orderings to sample.
-        seed: Seed of the sampling.
         absent: What becomes of absent words: a masking for graph networks (``"zero"`` by default); ``"remove"`` (the
             default), a word such as ``"[MASK]"``, or a function for classifiers.
         edges: Which words are joined instead of spaCy's English tree; needs a list of words.
         class_names: Names of the classes, for people.
         progress: As for :func:`mage.explain`.
         request: One or several requests instead of single fields.
-        fields: Other fields of the requests by name, such as ``encoder="minilm"``; and ``like``, an explanation of a
-            sentence that is to be repeated.
+        fields: Other fields of the requests by name, such as ``output``, ``method`` or ``encoder``; and ``like``, an
+            explanation of a sentence that is to be repeated.
 
     Returns:
         An explanation whose nodes are words; ``subject`` has the words in reading order and the whole text.
@@ -78,20 +66,12 @@ def explain_text(
         num_motifs=num_motifs,
         max_nodes=max_nodes,
         tau=tau,
-        output=output,
-        order=order,
-        method=method,
-        budget=budget,
-        permutations=permutations,
-        seed=seed,
         absent=absent,
         edges=edges,
         **fields,
     )
     started = time.perf_counter()
-    assert isinstance(whole.model, TextRequest)  # noqa: S101 (for the type checker)
-    game = TextGame(model, sentence, whole.model)
-    text = game.sentence.text(np.ones(game.num_players, dtype=np.bool_))
-    subject = SentenceSubject(game.words, text)
+    game = TextGame(model, sentence, whole.model_as(TextRequest))
+    subject = SentenceSubject(game.words, game.sentence.text(np.ones(game.num_players, dtype=np.bool_)))
     graph = InputGraph(game.words, game.sentence.edge_index, subject, class_names)
     return explain_game(game, whole, graph, progress=progress, started=started)

@@ -1,6 +1,6 @@
 """Explanations: what a person keeps."""
 
-from mage.explanation.construction import Outcome
+from mage.explanation.construction import ModelOutput
 from mage.explanation.crop import crop
 from mage.explanation.explanation import Explanation
 from mage.explanation.records import Origin, PlayersCap, Stage
@@ -18,9 +18,9 @@ __all__ = [
     "Explanation",
     "GraphSubject",
     "ImageSubject",
+    "ModelOutput",
     "MoleculeSubject",
     "Origin",
-    "Outcome",
     "PlayersCap",
     "SentenceSubject",
     "Stage",

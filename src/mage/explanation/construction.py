@@ -3,24 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from mage._core.typing import Floats, Integers
-from mage.explanation.subject import Subject, subject_of
 from mage.graph import PlayerGraph
 from mage.indices import Interactions
 from mage.motifs import Motif, MotifSet
 
 if TYPE_CHECKING:
-    from mage.games import ModelGame
+    from mage.games import Game
 
 
 @dataclass(frozen=True)
-class Outcome:
-    """What a model said about a graph, and which part of it is explained.
+class ModelOutput:
+    """What a model said about its input, and which part of it is explained.
 
     Attributes:
         prediction: The model's output, a number per class.
@@ -28,7 +27,7 @@ class Outcome:
         task: ``"multiclass"``, ``"binary"`` or ``"regression"``.
         output: What of the target is explained: logit, probability or log-probability.
         return_type: What the model returns: ``"raw"``, ``"probs"`` or ``"log_probs"``.
-        level: ``"graph"``, ``"node"`` or ``"edge"``.
+        level: ``"graph"``, ``"node"``, ``"edge"`` or ``"image"``.
         target_nodes: The explained node, or both ends of the explained link.
         num_queries: Calls of the model so far.
     """
@@ -43,36 +42,25 @@ class Outcome:
     num_queries: int = 0
 
     @classmethod
-    def of(cls, game: ModelGame) -> Outcome:
-        """The outcome that a game knows."""
-        readout = game.readout
-        return cls(
-            prediction=game.prediction,
-            target=game.target,
-            task=readout.task,
-            output=readout.output,
-            return_type=readout.return_type,
-            level=game.level,
-            target_nodes=game.target_nodes,
-            num_queries=game.num_queries,
-        )
+    def of(cls, game: Game) -> ModelOutput:
+        """What a game knows of it."""
+        return cls(**{field.name: getattr(game, field.name) for field in fields(cls)})
 
 
 def explanation_fields(
     nodes: Iterable[int],
-    game: ModelGame | Outcome,
+    game: Game | ModelOutput,
     data: Any,
     *,
     method: str,
     max_nodes: int | None,
     node_scores: Floats | None,
-    edge_scores: Floats | None,
     num_queries: int | None,
-    subject: Subject | None,
     names: Sequence[str] | None,
 ) -> dict[str, Any]:
     """The fields of an explanation by a set of nodes; see :meth:`mage.Explanation.from_nodes`."""
-    outcome = game if isinstance(game, Outcome) else Outcome.of(game)
+    said = vars(game if isinstance(game, ModelOutput) else ModelOutput.of(game))
+    queries = said["num_queries"] if num_queries is None else num_queries
     num_nodes, edge_index = int(data.num_nodes), _numbers(data.edge_index)
     node_names = tuple(str(node) for node in (range(num_nodes) if names is None else names))
     chosen = sorted({int(node) for node in nodes})
@@ -80,8 +68,10 @@ def explanation_fields(
         raise ValueError(f"nodes must lie in 0 … {num_nodes - 1}, got {chosen[0]} … {chosen[-1]}")
     graph = PlayerGraph(num_nodes, edge_index.T)
     scores = _node_scores(node_scores, chosen, num_nodes)
-    queries = outcome.num_queries if num_queries is None else num_queries
     return {
+        **said,
+        "num_queries": queries,
+        "method": method,
         "motifs": _connected_parts(graph, chosen, scores, node_names, max_nodes),
         "interactions": Interactions(
             index=method,
@@ -95,21 +85,10 @@ def explanation_fields(
             baseline=0.0,
             names=node_names,
         ),
-        "prediction": outcome.prediction,
-        "target": outcome.target,
         "players": tuple((node,) for node in range(num_nodes)),
         "edge_index": edge_index,
         "num_nodes": num_nodes,
         "names": node_names,
-        "task": outcome.task,
-        "output": outcome.output,
-        "level": outcome.level,
-        "return_type": outcome.return_type,
-        "target_nodes": outcome.target_nodes,
-        "num_queries": queries,
-        "method": method,
-        "method_edge_scores": None if edge_scores is None else np.asarray(edge_scores, dtype=np.float64),
-        "subject": subject_of(data) if subject is None else subject,
     }
 
 

@@ -14,17 +14,17 @@ from mage._core.files import atomic_path
 from mage._core.typing import Floats, Integers
 from mage.explanation import wording
 from mage.explanation.consistency import check
-from mage.explanation.construction import Outcome, explanation_fields
+from mage.explanation.construction import ModelOutput, explanation_fields
 from mage.explanation.records import Origin, PlayersCap, Stage
 from mage.explanation.storage import load_explanation, save
-from mage.explanation.subject import GraphSubject, Subject
+from mage.explanation.subject import GraphSubject, Subject, subject_of
 from mage.indices import Interactions
 from mage.motifs import Motif, MotifSet
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from mage.games import ModelGame
+    from mage.games import Game
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
@@ -75,7 +75,7 @@ class Explanation:
     masking: str
     level: str
     num_queries: int
-    seconds: float
+    seconds: float = 0.0
     subject: Subject = field(default_factory=GraphSubject)
     target_nodes: tuple[int, ...] = ()
     class_names: tuple[str, ...] = ()
@@ -98,16 +98,17 @@ class Explanation:
     def from_nodes(
         cls,
         nodes: Iterable[int],
-        game: ModelGame | Outcome,
+        game: Game | ModelOutput,
         data: Any,
         *,
         method: str,
         max_nodes: int | None = None,
         node_scores: Floats | None = None,
         edge_scores: Floats | None = None,
+        edge_std_error: Floats | None = None,
         masking: str = "",
         num_queries: int | None = None,
-        seconds: float = 0.0,
+        diagnostics: Mapping[str, float] | None = None,
         subject: Subject | None = None,
         names: Sequence[str] | None = None,
     ) -> Explanation:
@@ -115,32 +116,37 @@ class Explanation:
 
         Args:
             nodes: The chosen nodes.
-            game: The game on the graph, which knows prediction, target and queries; or these as an :class:`Outcome`.
+            game: The game on the graph, which knows prediction, target and queries; or these as a
+                :class:`ModelOutput`.
             data: The graph: a PyG ``Data``, or anything with ``edge_index`` [2, e] and ``num_nodes``.
             method: Name of the explainer.
             max_nodes: M as a count; by default as many nodes as were chosen.
             node_scores: A score for each node; by default 1 for the chosen ones. A motif's score is the sum over its
                 nodes.
             edge_scores: A score for each column of ``edge_index``, where the method scores edges.
+            edge_std_error: Their standard errors.
             masking: What absence of a node meant, where the method asked what coalitions are worth.
             num_queries: Graphs the model was run on; by default those that the game counted.
-            seconds: Time it took.
+            diagnostics: Numbers that the method reports about itself.
             subject: What the nodes are; by default a molecule where ``data`` has a ``smiles`` string, else a graph.
             names: Names of the nodes; by default their numbers.
         """
-        fields = explanation_fields(
-            nodes,
-            game,
-            data,
+        by_nodes = explanation_fields(
+            *(nodes, game, data),
             method=method,
             max_nodes=max_nodes,
             node_scores=node_scores,
-            edge_scores=edge_scores,
             num_queries=num_queries,
-            subject=subject,
             names=names,
         )
-        return cls(masking=masking, seconds=seconds, **fields)
+        return cls(
+            masking=masking,
+            method_edge_scores=None if edge_scores is None else np.asarray(edge_scores, dtype=np.float64),
+            edge_std_error=edge_std_error,
+            diagnostics=diagnostics or {},
+            subject=subject_of(data) if subject is None else subject,
+            **by_nodes,
+        )
 
     # -- masks and scores -----------------------------------------------------------------------------------------
 

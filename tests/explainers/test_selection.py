@@ -7,7 +7,7 @@ import torch
 from torch_geometric.data import Data
 
 import mage
-from mage.explainers._results import best_nodes, edges_between, explanation_of, nodes_of_best_edges
+from mage.explainers._selection import best_nodes, nodes_of_best_edges
 from mage.games import ModelGame
 from mage.models import GIN
 
@@ -34,18 +34,15 @@ def test_equal_scores_go_by_position():
     assert best_nodes(np.array([0.5, 1.0, 0.0, 0.0]), 4) == [0, 1]
 
 
-def test_edges_between_chosen_nodes():
-    assert edges_between(PATH, [0, 1, 2], 5).tolist() == [1, 0, 1, 0]
-
-
 @pytest.fixture
 def explained():
     edges = torch.tensor([[0, 1, 3, 4], [1, 2, 4, 5]])
     data = Data(x=torch.ones(7, 2), edge_index=torch.cat([edges, edges.flip(0)], dim=1), smiles="C")
     game = ModelGame(GIN(2, 2, 4).eval(), data)
     scores = np.array([0.1, 0.4, 0.0, 0.9, 0.8, 0.0, 0.2])
-    return data, explanation_of(
-        *("Method", game, data, [0, 1, 3, 4, 6]),
+    return data, mage.Explanation.from_nodes(
+        *([0, 1, 3, 4, 6], game, data),
+        method="Method",
         max_nodes=5,
         node_scores=scores,
         edge_scores=np.arange(8.0),
@@ -82,9 +79,9 @@ def test_without_scores_edges_between_chosen_nodes_count():
     edges = torch.tensor([[0, 1], [1, 2]])
     data = Data(x=torch.ones(3, 2), edge_index=edges)
     game = ModelGame(GIN(2, 2, 4).eval(), data)
-    found = explanation_of("Set", game, data, [0, 1], max_nodes=2)
+    found = mage.Explanation.from_nodes([0, 1], game, data, method="Set", max_nodes=2)
     assert found.edge_scores.tolist() == [1, 0]
     assert found.motifs.nodes == (0, 1)
-    empty = explanation_of("Set", game, data, [], max_nodes=2)
+    empty = mage.Explanation.from_nodes([], game, data, method="Set", max_nodes=2)
     assert empty.motifs.nodes == ()
     assert empty.num_queries == game.num_queries

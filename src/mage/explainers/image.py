@@ -81,7 +81,7 @@ def explain_image(
     image_request = whole.model_as(ImageRequest)
     network, tensor, shown, known = _prepared(model, image)
     game = ImageGame(network, tensor, image_request)
-    picture = shown if image_request.picture is None else np.asarray(regions.picture)
+    picture = shown if image_request.picture is None else np.asarray(image_request.picture)
     picture = picture_of(game) if picture is None else picture
     if picture.shape[:2] != game.segments.shape:
         raise ValueError(f"picture must have the image's {list(game.segments.shape)} pixels, got {list(picture.shape)}")

@@ -161,8 +161,8 @@ def test_of_too_many_neighbours_the_strongest_play():
     (note,) = explanation.notes
     assert "48 of 401 players" in note
     assert "always present" in note
-    # Each spoke twice, the hub once (without it there is no output), all and the baseline.
-    assert cap.num_queries == 2 * 400 + 3
+    # Each spoke twice, the hub once (without it there is no output), all and the baseline; spokes alike are asked once.
+    assert cap.num_queries < (2 * 400 + 3) / 5
     few = mage.explain(model, data, num_motifs=1, max_nodes=3, node=0, noise_floor=0.0, max_players=5, method="exact")
     assert set(few.motifs.nodes) == {0, 7, 90}
     assert len(few.players) == 5

@@ -14,8 +14,7 @@ from canvas import figure
 from drawings import LEGEND, digit_drawing
 from methods import METHODS, Skipped, compared, load, says, written
 
-from mage.datasets._sources import locate
-from mage.datasets.mnist import SOURCE, images
+from mage.datasets import load_digits
 from mage.image.superpixels import segments
 from mage.models import predictions, pretrained
 
@@ -34,7 +33,7 @@ def make(folder: Path, methods: Sequence[str] | None = None) -> Path:
     if not eights:
         raise Skipped(f"mnist75sp: no eight among the first {FIRST_IMAGES} images is recognised")
     position = eights[0]
-    image = images(locate(SOURCE, None, download=False))[0][position]
+    image = load_digits(download=False)[0][position]
     regions = segments(image)
     data, truth = dataset[position], dataset.motifs(position)
     panels = compared(

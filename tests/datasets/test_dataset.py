@@ -6,7 +6,7 @@ from torch_geometric.loader import DataLoader
 
 import mage
 from mage.datasets import GraphDataset, Split, load, motifs_of, names, paper_split
-from mage.datasets._truth import motif_numbers
+from mage.datasets.truth import motif_numbers
 
 
 @pytest.fixture(scope="module")
@@ -27,6 +27,10 @@ def test_unions_equal_those_of_pyg(grids):
     theirs = Batch.from_data_list([grids[i] for i in positions])
     for key in ("x", "edge_index", "y", "batch", "ptr", "node_motif", "edge_motif"):
         assert torch.equal(ours[key], theirs[key]), key
+    assert ours.num_graphs == 4
+    for position, graph in zip(positions, ours.to_data_list(), strict=True):
+        assert sorted(graph.keys()) == sorted(grids[position].keys())
+        assert all(torch.equal(graph[key], grids[position][key]) for key in graph.keys())  # noqa: SIM118
 
 
 def test_views_share_the_arrays_and_keep_the_order(grids):
@@ -99,10 +103,19 @@ def test_explained_graphs_are_those_predicted_correctly(grids):
     assert len(grids.explained(Constant(1), limit=1)) == 1
 
 
+def test_models_without_a_batch_argument_are_called_graph_by_graph(grids):
+    class Edges(torch.nn.Module):
+        def forward(self, x, edge_index):
+            return torch.stack([torch.tensor(66.0), torch.tensor(float(edge_index.shape[1]))])
+
+    large = grids.num_edges_each[grids.candidates()] > 33
+    assert grids.explained(Edges()).tolist() == grids.candidates()[large].tolist()
+    assert large.any()
+
+
 def test_shares_of_nodes_have_a_floor():
     words = load("ba_house_grid", count=10)
-    recipe = mage.datasets.card("twitter").recipe
-    short = GraphDataset("words", "Words", words.columns, 2, words.split, recipe)
+    short = GraphDataset(mage.datasets.info("twitter"), words.columns, words.split)
     assert short.settings(0)["max_nodes"] == max(3, int(0.3 * words.num_nodes_each[0]))
     assert short.settings(0)["connected"] is False
     assert short.settings(0)["num_motifs"] == 4

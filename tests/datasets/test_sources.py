@@ -10,16 +10,19 @@ import zipfile
 import numpy as np
 import pytest
 
-from mage.datasets import DamagedFileError, MissingDataError, _sources, load
-from mage.datasets._sources import Source, SourceFile, cache_folder, check, extract, locate
-from mage.datasets._unpickle import read_object_array, read_pickle
+from mage.datasets import DamagedFileError, MissingDataError, downloads, load
+from mage.datasets.cache import cached
+from mage.datasets.downloads import extract
+from mage.datasets.locations import cache_folder, locate_files
+from mage.datasets.pickles import read_object_array, read_pickle
+from mage.datasets.published_files import PublishedFile, PublishedFiles, read_text, verify
 
 
 @pytest.fixture(autouse=True)
 def own_folders(monkeypatch, tmp_path):
     monkeypatch.setenv("MAGE_CACHE", str(tmp_path / "cache"))
     monkeypatch.delenv("MAGE_DATA", raising=False)
-    monkeypatch.setattr(_sources.time, "sleep", lambda seconds: None)
+    monkeypatch.setattr(downloads.time, "sleep", lambda seconds: None)
 
 
 @pytest.fixture
@@ -65,43 +68,45 @@ def files_under(folder):
 
 def test_downloads_are_checked_kept_and_not_repeated(server, tmp_path):
     server.content["/a.txt"] = (b"hello", 5)
-    source = Source("set", (SourceFile("a.txt", sha256(b"hello"), f"{server.address}/a.txt"),))
+    source = PublishedFiles("set", (PublishedFile("a.txt", sha256(b"hello"), f"{server.address}/a.txt"),))
     for _ in range(2):
-        assert locate(source)["a.txt"].read_bytes() == b"hello"
+        assert locate_files(source)["a.txt"].read_bytes() == b"hello"
     assert server.asked == ["/a.txt"]
     assert files_under(cache_folder()) == ["set/a.txt"]
 
 
 def test_a_server_that_stumbles_is_asked_again(server):
     server.content["/a.txt"], server.failures["/a.txt"] = (b"hello", 5), 2
-    source = Source("set", (SourceFile("a.txt", sha256(b"hello"), f"{server.address}/a.txt"),))
-    assert locate(source)["a.txt"].read_bytes() == b"hello"
+    source = PublishedFiles("set", (PublishedFile("a.txt", sha256(b"hello"), f"{server.address}/a.txt"),))
+    assert locate_files(source)["a.txt"].read_bytes() == b"hello"
     assert len(server.asked) == 3
 
 
 def test_truncated_downloads_leave_nothing(server):
     server.content["/a.txt"] = (b"hel", 5)
-    source = Source("set", (SourceFile("a.txt", sha256(b"hello"), f"{server.address}/a.txt"),))
+    source = PublishedFiles("set", (PublishedFile("a.txt", sha256(b"hello"), f"{server.address}/a.txt"),))
     with pytest.raises(MissingDataError, match=r"set: .*Put a.txt \(from http.*into .*set"):
-        locate(source)
+        locate_files(source)
     assert files_under(cache_folder()) == []
 
 
 def test_altered_downloads_leave_nothing(server):
     server.content["/a.txt"] = (b"HELLO", 5)
-    source = Source("set", (SourceFile("a.txt", sha256(b"hello"), f"{server.address}/a.txt"),))
+    source = PublishedFiles("set", (PublishedFile("a.txt", sha256(b"hello"), f"{server.address}/a.txt"),))
     with pytest.raises(DamagedFileError, match="is not the published file: its sha256 checksum"):
-        locate(source)
+        locate_files(source)
     assert files_under(cache_folder()) == []
 
 
 def test_absent_files_are_named_with_their_place(server, tmp_path):
-    source = Source("set", (SourceFile("a.txt", sha256(b"hello"), f"{server.address}/none.txt"),), home="https://x")
+    source = PublishedFiles(
+        "set", (PublishedFile("a.txt", sha256(b"hello"), f"{server.address}/none.txt"),), home="https://x"
+    )
     with pytest.raises(MissingDataError, match=r"404.*Put a.txt .* or set MAGE_DATA"):
-        locate(source)
+        locate_files(source)
     assert len(server.asked) == 1
     with pytest.raises(MissingDataError, match="downloading was not asked for"):
-        locate(source, tmp_path, download=False)
+        locate_files(source, tmp_path, download=False)
 
 
 def test_copies_are_found_through_the_environment_zipped_or_not(monkeypatch, tmp_path):
@@ -109,10 +114,10 @@ def test_copies_are_found_through_the_environment_zipped_or_not(monkeypatch, tmp
     (tmp_path / "set").mkdir()
     (tmp_path / "set" / "a.txt.gz").write_bytes(gzip.compress(b"hello"))
     (tmp_path / "set" / "b.txt").write_bytes(b"world")
-    source = Source("set", (SourceFile("a.txt", sha256(b"hello")), SourceFile("b.txt", sha256(b"world"))))
-    found = locate(source)
-    assert _sources.read_text(found["a.txt"]) == "hello"
-    assert _sources.read_text(found["b.txt"]) == "world"
+    source = PublishedFiles("set", (PublishedFile("a.txt", sha256(b"hello")), PublishedFile("b.txt", sha256(b"world"))))
+    found = locate_files(source)
+    assert read_text(found["a.txt"]) == "hello"
+    assert read_text(found["b.txt"]) == "world"
 
 
 @pytest.mark.parametrize(
@@ -122,17 +127,17 @@ def test_damaged_copies_are_refused(tmp_path, content):
     name = "a.txt.gz" if content[:2] == b"\x1f\x8b" else "a.txt"
     (tmp_path / "set").mkdir()
     (tmp_path / "set" / name).write_bytes(content)
-    source = Source("set", (SourceFile("a.txt", sha256(b"hello")),))
+    source = PublishedFiles("set", (PublishedFile("a.txt", sha256(b"hello")),))
     with pytest.raises(DamagedFileError, match=f"{name} .*replace it"):
-        locate(source, tmp_path)
+        locate_files(source, tmp_path)
 
 
 def test_gits_name_of_a_file_checks_it(tmp_path):
     path = tmp_path / "a.txt"
     path.write_bytes(b"hello\n")
-    check(path, "git:ce013625030ba8dba906f756967f9e9ca394464a")
+    verify(path, "git:ce013625030ba8dba906f756967f9e9ca394464a")
     with pytest.raises(DamagedFileError, match="git checksum"):
-        check(path, "git:0000000000000000000000000000000000000000")
+        verify(path, "git:0000000000000000000000000000000000000000")
 
 
 def archive_of(members):
@@ -146,12 +151,12 @@ def archive_of(members):
 def test_published_archives_are_unpacked(server):
     content = archive_of({"inner/a.txt": "hello", "inner/unasked.txt": "no"})
     server.content["/all.zip"] = (content, len(content))
-    source = Source(
+    source = PublishedFiles(
         "set",
-        (SourceFile("a.txt", sha256(b"hello")),),
-        archive=SourceFile("all.zip", sha256(content), f"{server.address}/all.zip"),
+        (PublishedFile("a.txt", sha256(b"hello")),),
+        archive=PublishedFile("all.zip", sha256(content), f"{server.address}/all.zip"),
     )
-    assert locate(source)["a.txt"].read_text() == "hello"
+    assert locate_files(source)["a.txt"].read_text() == "hello"
     assert files_under(cache_folder()) == ["set/a.txt"]
 
 
@@ -231,53 +236,46 @@ def test_two_motifs_come_from_the_published_pickle_or_say_that_they_do_not(tmp_p
     (folder / "BA-2motif.pkl").write_bytes(content)
     with pytest.raises(DamagedFileError, match="is not the published file"):
         load("ba_2motifs")
-    from mage.datasets import ba_2motifs, registry
+    from mage.datasets import ba_2motifs
 
-    source = Source("ba_2motifs", (SourceFile("BA-2motif.pkl", f"git:{digest}"),))
-    changed = registry.CARDS | {"ba_2motifs": _with_source(registry.CARDS["ba_2motifs"], source)}
-    monkeypatch.setattr(registry, "CARDS", changed)
+    source = PublishedFiles("ba_2motifs", (PublishedFile("BA-2motif.pkl", f"git:{digest}"),))
+    monkeypatch.setattr(ba_2motifs, "SOURCE", source)
     found = load("ba_2motifs")
     assert found.origin.startswith("published files in")
     assert found.labels.tolist() == [0, 1]
     assert found.motifs(0) == ((20, 21, 22),)
     assert found[0].num_edges == 7
     with pytest.raises(DamagedFileError, match="do not match"):
-        ba_2motifs.from_dense(dense, np.zeros((2, 24, 10)), np.zeros(2))
-
-
-def _with_source(card, source):
-    from dataclasses import replace
-
-    return replace(card, source=source)
+        ba_2motifs.columns_of_matrices(dense, np.zeros((2, 24, 10)), np.zeros(2))
 
 
 def test_a_damaged_archive_of_the_users_leaves_nothing_and_stays(tmp_path):
     good, bad = archive_of({"a.txt": "hello"}), archive_of({"a.txt": "HELLO"})
-    archive = SourceFile("all.zip", sha256(good), "http://localhost:1/x")
-    source = Source("set", (SourceFile("a.txt", sha256(b"hello")),), archive=archive)
+    archive = PublishedFile("all.zip", sha256(good), "http://localhost:1/x")
+    source = PublishedFiles("set", (PublishedFile("a.txt", sha256(b"hello")),), archive=archive)
     (tmp_path / "set").mkdir()
     (tmp_path / "set" / "all.zip").write_bytes(bad)
     with pytest.raises(DamagedFileError, match=r"all\.zip is not the published file"):
-        locate(source, tmp_path)
+        locate_files(source, tmp_path)
     assert files_under(tmp_path) == ["set/all.zip"]
     (tmp_path / "set" / "all.zip").write_bytes(good)
-    assert locate(source, tmp_path)["a.txt"].read_text() == "hello"
+    assert locate_files(source, tmp_path)["a.txt"].read_text() == "hello"
     assert files_under(tmp_path) == ["set/a.txt", "set/all.zip"]
 
 
 def test_several_threads_may_want_the_same_archive(server):
     content = archive_of({f"{i}.txt": str(i) for i in range(20)})
     server.content["/all.zip"] = (content, len(content))
-    source = Source(
+    source = PublishedFiles(
         "set",
-        tuple(SourceFile(f"{i}.txt", sha256(str(i).encode())) for i in range(20)),
-        archive=SourceFile("all.zip", sha256(content), f"{server.address}/all.zip"),
+        tuple(PublishedFile(f"{i}.txt", sha256(str(i).encode())) for i in range(20)),
+        archive=PublishedFile("all.zip", sha256(content), f"{server.address}/all.zip"),
     )
     problems = []
 
     def one():
         try:
-            locate(source)
+            locate_files(source)
         except Exception as error:
             problems.append(error)
 
@@ -290,8 +288,6 @@ def test_several_threads_may_want_the_same_archive(server):
 
 
 def test_a_cache_that_cannot_be_written_is_no_loss(monkeypatch, tmp_path, caplog):
-    from mage.datasets._cache import cached
-
     (tmp_path / "file").write_text("in the way")
     monkeypatch.setenv("MAGE_CACHE", str(tmp_path / "file"))
     made = cached("set", {"version": 1}, lambda: {"x": np.arange(3)})

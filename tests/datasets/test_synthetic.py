@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 import torch
 
-from mage.datasets import card, load, motifs_of
-from mage.datasets._shapes import CRANE, FIVE_CYCLE, GRID, HOUSE
+from mage.datasets import info, load, motifs_of
+from mage.datasets.shapes import CRANE, FIVE_CYCLE, GRID, HOUSE
 
 # The shapes once more, in the words of another library.
 SHAPES = {
@@ -47,11 +47,11 @@ def test_the_shapes_are_what_they_are_called():
 @pytest.mark.parametrize("name", ["ba_house_grid", "ba_house_and_grid", "ba_house_or_grid", "spmotif"])
 def test_statistics_are_the_papers(name):
     dataset = load(name)
-    paper = card(name).paper
+    paper = info(name).paper
     assert len(dataset) == paper.graphs
     assert dataset.num_nodes_each.mean() == pytest.approx(paper.nodes, rel=0.02)
     assert dataset.num_edges_each.mean() == pytest.approx(paper.edges, rel=0.02)
-    assert sorted(set(dataset.labels)) == list(range(len(card(name).class_names)))
+    assert sorted(set(dataset.labels)) == list(range(len(info(name).class_names)))
     shares = np.bincount(dataset.labels) / len(dataset)
     assert shares == pytest.approx(np.full(len(shares), 1 / len(shares)), abs=0.01)
 

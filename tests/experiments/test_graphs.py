@@ -41,11 +41,11 @@ def test_fidelity_is_measured_where_it_is_asked_for(tmp_path, inputs):
 def test_models_and_graphs_of_ones_own(tmp_path, monkeypatch):
     (tmp_path / "my_graphs.py").write_text(
         "import mage, torch\n"
-        "from mage.datasets import GraphDataset, Recipe, load\n"
+        "from mage.datasets import ExplanationSettings, GraphDataset, load\n"
         "from mage.models import GIN\n"
         "def graphs():\n"
         "    made = load('ba_house_grid', count=30)\n"
-        "    return GraphDataset.from_graphs('mine', [made[i] for i in range(30)], Recipe('split'))\n"
+        "    return GraphDataset.from_graphs('mine', [made[i] for i in range(30)], ExplanationSettings('split'))\n"
         "def network():\n"
         "    torch.manual_seed(0)\n"
         "    return GIN(1, 2, 8).eval()\n"

@@ -4,7 +4,7 @@ import pytest
 import torch
 
 from mage.models import GIN, CheckpointError, authors_checkpoint, load_checkpoint, save_checkpoint
-from mage.models.authors import renamed
+from mage.models.authors import our_weights
 
 
 @pytest.fixture
@@ -64,7 +64,7 @@ def test_names_of_the_authors_weights():
         "convs.0.lin.weight": torch.zeros(2, 3),
         "mlps.0.bias": torch.ones(2),
     }
-    made = renamed(weights)
+    made = our_weights(weights)
     assert sorted(made) == ["convolutions.0.lin.weight", "head.bias"]
     assert torch.equal(made["convolutions.0.lin.weight"], torch.ones(2, 3))
 

@@ -9,7 +9,7 @@ import torch
 from mage import Game, find_motifs, interactions
 from mage.models import DemoGIN, demo_graph, load_demo_model
 from mage.models.demo import GRID_LABEL, HOUSE_LABEL, read_weights
-from mage.models.train_demo import accuracy, house_grid_graphs, main, train
+from mage.models.demo_training import demo_accuracy, house_grid_graphs, main, train_demo_model
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -56,7 +56,7 @@ def test_loading_leaves_the_random_numbers_of_the_caller_alone():
 
 
 def test_accuracy_on_graphs_unseen_in_training(model):
-    assert accuracy(model, house_grid_graphs(200, np.random.default_rng(2024))) >= 0.97
+    assert demo_accuracy(model, house_grid_graphs(200, np.random.default_rng(2024))) >= 0.97
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -117,7 +117,7 @@ def test_training_repeats_and_writes_what_loads(tmp_path, capsys):
 
 def test_training_depends_on_its_seed():
     graphs = house_grid_graphs(20, np.random.default_rng(0))
-    first, second = (train(graphs, epochs=1, seed=seed) for seed in (0, 1))
+    first, second = (train_demo_model(graphs, epochs=1, seed=seed) for seed in (0, 1))
     assert not torch.equal(first.head.weight, second.head.weight)
 
 

@@ -304,14 +304,14 @@ def test_the_digit_transformer_is_small_and_says_how_it_was_trained():
 
 
 def test_the_digit_transformer_reads_digits():
-    from mage.models.train_digits import accuracy, digits
+    from mage.models.digit_training import digit_accuracy, digit_tensors
 
     data_path("mnist")
     state = torch.random.get_rng_state()
     model = load_digit_transformer()
     assert torch.equal(torch.random.get_rng_state(), state)
-    images, labels = digits()
-    assert accuracy(model, images[:500], labels[:500]) > 0.95
+    images, labels = digit_tensors()
+    assert digit_accuracy(model, images[:500], labels[:500]) > 0.95
 
 
 def test_the_digit_transformer_refuses_other_sizes():
@@ -320,12 +320,12 @@ def test_the_digit_transformer_refuses_other_sizes():
 
 
 def test_training_repeats():
-    from mage.models.train_digits import train
+    from mage.models.digit_training import train_digit_transformer
 
     generator = torch.Generator().manual_seed(0)
     images, labels = torch.rand(96, 1, 28, 28, generator=generator), torch.arange(96) % 10
     first, again, other = (
-        train(images, labels, (images[:8], labels[:8]), 1, seed)[0].state_dict() for seed in (3, 3, 4)
+        train_digit_transformer(images, labels, (images[:8], labels[:8]), 1, seed)[0].state_dict() for seed in (3, 3, 4)
     )
     assert all(torch.equal(first[name], again[name]) for name in first)
     assert not torch.equal(first["head.weight"], other["head.weight"])

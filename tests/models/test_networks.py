@@ -1,8 +1,8 @@
 import pytest
 import torch
 
+from mage.datasets import info
 from mage.models import GAT, GCN, GIN, make_network
-from mage.models.recipes import architecture
 
 NODES, FEATURES, CLASSES = 7, 4, 3
 
@@ -66,7 +66,7 @@ def test_gat_attends_to_neighbours_and_itself(graph):
 @pytest.mark.parametrize("kind", ["gcn", "gin", "gat"])
 def test_graphs_of_a_batch_do_not_hear_each_other(graph, kind):
     x, edge_index = graph
-    model = make_network(architecture("mutagenic", kind, FEATURES, CLASSES)).eval()
+    model = make_network(info("mutagenic").networks.architecture(kind, FEATURES, CLASSES)).eval()
     both = torch.cat([edge_index, edge_index + NODES], dim=1)
     batch = torch.arange(2).repeat_interleave(NODES)
     logits = model(torch.cat([x, 2 * x]), both, batch)
@@ -77,7 +77,7 @@ def test_graphs_of_a_batch_do_not_hear_each_other(graph, kind):
 @pytest.mark.parametrize("kind", ["gcn", "gin", "gat"])
 @pytest.mark.parametrize("dataset", ["ba_2motifs", "spmotif", "benzene", "twitter", "ba_shapes"])
 def test_architectures_make_themselves_again(kind, dataset):
-    settings = architecture(dataset, kind, FEATURES, CLASSES)
+    settings = info(dataset).networks.architecture(kind, FEATURES, CLASSES)
     made = make_network(settings)
     assert settings.items() <= made.architecture.items()
     again = make_network(made.architecture)
@@ -99,11 +99,11 @@ def test_architectures_make_themselves_again(kind, dataset):
     ],
 )
 def test_sizes_are_the_papers(dataset, kind, expected):
-    assert expected.items() <= architecture(dataset, kind, FEATURES, CLASSES).items()
+    assert expected.items() <= info(dataset).networks.architecture(kind, FEATURES, CLASSES).items()
 
 
 def test_without_a_readout_nodes_have_logits(graph):
-    model = make_network(architecture("ba_shapes", "gcn", FEATURES, CLASSES))
+    model = make_network(info("ba_shapes").networks.architecture("gcn", FEATURES, CLASSES))
     assert model(*graph).shape == (NODES, CLASSES)
 
 
@@ -111,6 +111,6 @@ def test_unknown_kinds_and_readouts_are_refused():
     with pytest.raises(ValueError, match="'mlp' is none of gcn, gin, gat"):
         make_network({"kind": "mlp"})
     with pytest.raises(ValueError, match="model: 'mlp' is none of"):
-        architecture("benzene", "mlp", 1, 2)
+        info("benzene").networks.architecture("mlp", 1, 2)
     with pytest.raises(ValueError, match="readout: 'median' is none of mean, max, sum, none"):
         GCN(FEATURES, CLASSES, readout="median")

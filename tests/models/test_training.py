@@ -8,7 +8,7 @@ import torch
 
 from mage.datasets import load
 from mage.models import TrainingPlan, accuracy, predictions, train
-from mage.models.table import Task, known, run_table, run_task, table_tasks
+from mage.models.zoo_training import TrainingTask, finished, run_task, run_tasks, table_tasks
 
 
 @pytest.fixture(scope="module")
@@ -21,7 +21,7 @@ def test_a_network_learns_and_the_best_epoch_is_kept(houses):
     trained = train(
         houses,
         "gin",
-        settings=TrainingPlan(epochs=12, batch_size=32, learning_rate=1e-2),
+        plan=TrainingPlan(epochs=12, batch_size=32, learning_rate=1e-2),
         on_epoch=lambda epoch, loss, right: seen.append(right),
     )
     assert len(seen) == trained.epochs == 12
@@ -33,7 +33,7 @@ def test_a_network_learns_and_the_best_epoch_is_kept(houses):
 
 def test_patience_stops_the_training(houses):
     # A learning rate of nearly zero: nothing gets better after the first epoch but by chance.
-    trained = train(houses, "gcn", settings=TrainingPlan(epochs=50, learning_rate=1e-12, patience=2))
+    trained = train(houses, "gcn", plan=TrainingPlan(epochs=50, learning_rate=1e-12, patience=2))
     assert trained.epochs < 50
     assert trained.epochs == trained.best_epoch + 2
 
@@ -41,7 +41,7 @@ def test_patience_stops_the_training(houses):
 def test_random_numbers_and_threads_are_as_before(houses):
     torch.manual_seed(5)
     before, threads = torch.get_rng_state(), torch.get_num_threads()
-    train(houses, "gcn", settings=TrainingPlan(epochs=1))
+    train(houses, "gcn", plan=TrainingPlan(epochs=1))
     assert torch.equal(before, torch.get_rng_state())
     assert torch.get_num_threads() == threads
 
@@ -52,7 +52,7 @@ def test_the_same_seed_gives_the_same_weights_in_another_process():
         "import hashlib, mage\n"
         "from mage.models import train, TrainingPlan\n"
         "data = mage.datasets.load('ba_house_grid', count=60)\n"
-        "w = train(data, 'gin', seed=3, settings=TrainingPlan(epochs=2)).model.state_dict()\n"
+        "w = train(data, 'gin', seed=3, plan=TrainingPlan(epochs=2)).model.state_dict()\n"
         "print(hashlib.sha256(b''.join(v.numpy().tobytes() for v in w.values())).hexdigest())"
     )
     runs = [subprocess.run([sys.executable, "-c", script], capture_output=True, check=True) for _ in range(2)]
@@ -61,7 +61,7 @@ def test_the_same_seed_gives_the_same_weights_in_another_process():
 
 
 def test_predictions_are_those_of_the_model_on_each_graph(houses):
-    trained = train(houses, "gcn", settings=TrainingPlan(epochs=2))
+    trained = train(houses, "gcn", plan=TrainingPlan(epochs=2))
     positions = np.array([5, 0, 17])
     one_by_one = [int(trained.model(houses[int(i)].x, houses[int(i)].edge_index).argmax()) for i in positions]
     assert predictions(trained.model, houses, positions).tolist() == one_by_one
@@ -77,16 +77,16 @@ def test_sparse_adjacency_in_training_changes_nothing():
     from mage.models.training import _inputs
 
     model = GCN(4, 3, width=8).eval()
-    x, edges, owner, y = _inputs(model, dataset, np.arange(10))
     batch = dataset.batch(np.arange(10))
+    x, edges, owner = _inputs(model, batch)
     assert edges.layout == torch.sparse_csr
     assert torch.allclose(model(x, edges, owner), model(batch.x, batch.edge_index, batch.batch), atol=1e-5)
-    assert torch.equal(y, batch.y)
+    assert torch.equal(x, batch.x)
 
 
 def test_nodes_are_learned_too():
     shapes = load("ba_shapes")
-    trained = train(shapes, "gcn", settings=TrainingPlan(epochs=300, learning_rate=2e-2))
+    trained = train(shapes, "gcn", plan=TrainingPlan(epochs=300, learning_rate=2e-2))
     assert trained.accuracy["test"] > 0.7
     explained = shapes.explained(trained.model)
     assert set(explained) <= set(shapes.candidates())
@@ -96,25 +96,25 @@ SMALL = TrainingPlan(epochs=1, batch_size=256)
 
 
 def test_finished_networks_are_not_trained_again(tmp_path, monkeypatch):
-    task = Task("ba_2motifs", "gcn", 0, SMALL)
-    assert known(task, tmp_path) is None
+    task = TrainingTask("ba_2motifs", "gcn", 0, SMALL)
+    assert finished(task, tmp_path) is None
     about = run_task(task, tmp_path)
-    assert known(task, tmp_path) == about
+    assert finished(task, tmp_path) == about
     stamp = task.path(tmp_path).stat().st_mtime_ns
     said = []
-    found = run_table([task], tmp_path, on_done=lambda *done: said.append(done))
+    found = run_tasks([task], tmp_path, on_done=lambda *done: said.append(done))
     assert found == {("ba_2motifs", "gcn"): about}
     assert said == [(task, about, True)]
     assert task.path(tmp_path).stat().st_mtime_ns == stamp
-    assert known(Task("ba_2motifs", "gcn", 1, SMALL), tmp_path) is None
-    assert known(Task("ba_2motifs", "gcn", 0, TrainingPlan(epochs=2)), tmp_path) is None
+    assert finished(TrainingTask("ba_2motifs", "gcn", 1, SMALL), tmp_path) is None
+    assert finished(TrainingTask("ba_2motifs", "gcn", 0, TrainingPlan(epochs=2)), tmp_path) is None
     task.path(tmp_path).with_suffix(".json").write_text("{")
-    assert known(task, tmp_path) is None
+    assert finished(task, tmp_path) is None
 
 
 def test_tables_are_trained_in_other_processes(tmp_path):
-    tasks = [Task("ba_2motifs", kind, 0, SMALL) for kind in ("gcn", "gin")]
-    found = run_table(tasks, tmp_path, workers=2)
+    tasks = [TrainingTask("ba_2motifs", kind, 0, SMALL) for kind in ("gcn", "gin")]
+    found = run_tasks(tasks, tmp_path, workers=2)
     assert {task.path(tmp_path).name for task in tasks} == {path.name for path in tmp_path.glob("*.safetensors")}
     alone = run_task(tasks[0], tmp_path / "alone")
     assert alone["accuracy"] == found["ba_2motifs", "gcn"]["accuracy"]
@@ -167,18 +167,18 @@ def test_models_of_any_signature_are_asked_for_their_predictions():
 
 
 def test_damaged_and_outdated_networks_are_trained_again(tmp_path, monkeypatch):
-    task = Task("ba_2motifs", "gcn", 0, SMALL)
+    task = TrainingTask("ba_2motifs", "gcn", 0, SMALL)
     run_task(task, tmp_path)
     whole = task.path(tmp_path).read_bytes()
     task.path(tmp_path).write_bytes(b"not safetensors")
-    assert known(task, tmp_path) is None
+    assert finished(task, tmp_path) is None
     task.path(tmp_path).write_bytes(whole)
-    assert known(task, tmp_path) is not None
+    assert finished(task, tmp_path) is not None
     about = task.path(tmp_path).with_suffix(".json")
     content = json.loads(about.read_text())
     about.write_text(json.dumps({**content, "dataset_origin": "generated with seed 0"}))
     monkeypatch.setattr("mage.datasets.where", lambda name, root=None: "somewhere")
-    assert known(task, tmp_path) is None
+    assert finished(task, tmp_path) is None
 
 
 def test_an_empty_part_is_refused():

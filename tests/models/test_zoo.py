@@ -3,8 +3,8 @@ import json
 import numpy as np
 import pytest
 
-from mage.datasets import card, load
-from mage.models import accuracy, architecture, pretrained, pretrained_checkpoint, pretrained_names
+from mage.datasets import info, load
+from mage.models import accuracy, pretrained, pretrained_checkpoint, pretrained_names
 from mage.models.zoo import zoo_folder
 from tests.helpers.data import data_path
 
@@ -27,12 +27,13 @@ def test_the_zoo_is_small():
 def test_networks_are_the_papers_and_say_how_they_were_trained(dataset, kind):
     checkpoint = pretrained_checkpoint(dataset, kind)
     made = checkpoint.model.architecture
-    assert architecture(dataset, kind, made["num_features"], made["num_classes"]).items() <= made.items()
+    expected = info(dataset).networks.architecture(kind, made["num_features"], made["num_classes"])
+    assert expected.items() <= made.items()
     about = checkpoint.about
     assert about["dataset"] == dataset
     assert {"seed", "plan", "accuracy", "versions", "best_epoch"} <= set(about)
     # Within three points of the paper's table 5, or above it; text sets have thresholds of their own.
-    paper = card(dataset).paper.accuracy[kind]
+    paper = info(dataset).paper.accuracy[kind]
     least = {"graph_sst2": 82, "twitter": 62}.get(dataset, paper - 3)
     assert 100 * about["accuracy"]["test"] >= least
 

@@ -42,7 +42,7 @@ class RaggedGraphs:
         return self.x[nodes], self.edge_index[:, edges]
 
 
-def pointers(counts: AnyArray) -> Integers:
+def pointers(counts: AnyArray | Sequence[int]) -> Integers:
     """Where each of several runs starts in a flat array, and last where it ends, from their lengths."""
     ends = np.zeros(len(counts) + 1, dtype=np.int64)
     np.cumsum(counts, out=ends[1:])

@@ -15,7 +15,7 @@ from mage._core.optional import require
 from mage.cli._app import app, failing_politely
 
 if TYPE_CHECKING:
-    from mage.models.table import Task
+    from mage.models.zoo_training import TrainingTask
 
 
 @app.command()
@@ -29,15 +29,14 @@ def datasets(
     console = Console()
     with failing_politely():
         require("torch_geometric", "pyg")
-        from mage.datasets.check import check as check_datasets
-        from mage.datasets.check import check_table, list_table, remarks
+        from mage.datasets.statistics import dataset_statistics, datasets_table, remarks, statistics_table
 
         if not check:
-            console.print(list_table(root))
+            console.print(datasets_table(root))
             return
         chosen = only.split(",") if only else None
-        rows = list(check_datasets(chosen, root, workers or os.cpu_count() or 1))
-        console.print(check_table(rows))
+        rows = list(dataset_statistics(chosen, root, workers or os.cpu_count() or 1))
+        console.print(statistics_table(rows))
         for line in remarks(rows):
             console.print(line, soft_wrap=True, markup=False, highlight=False)
 
@@ -52,7 +51,7 @@ def train(
     only: Annotated[str | None, typer.Option(help="With --all-table: these datasets, with commas between.")] = None,
     output: Annotated[Path, typer.Option(help="Folder for checkpoints.")] = Path("models"),
     seed: Annotated[int, typer.Option(help="Seed of the weights and of the order of graphs.")] = 0,
-    epochs: Annotated[int | None, typer.Option(help="Passes over the data, instead of the recipe's.")] = None,
+    epochs: Annotated[int | None, typer.Option(help="Passes over the data, instead of the plan's.")] = None,
     root: Annotated[Path | None, typer.Option(help="Folder with published files; MAGE_DATA by default.")] = None,
     workers: Annotated[int | None, typer.Option(help="With --all-table: processes, one a core by default.")] = None,
 ) -> None:
@@ -67,49 +66,46 @@ def train(
         if epochs is not None and epochs < 1:
             raise ValueError(f"--epochs must be at least 1, got {epochs}")
         require("torch_geometric", "pyg")
-        from mage import datasets as registry
-        from mage.models.recipes import plan
-        from mage.models.table import Task, known, run_table, run_task, table_tasks
+        from mage.models.zoo_training import TrainingTask, finished, run_task, run_tasks, table_tasks
 
         console = Console()
         if all_table:
             tasks = table_tasks(seed, only.split(",") if only else None)
         else:
-            registry.card(str(dataset))
-            tasks = [Task(str(dataset), model, seed, plan(str(dataset), model))]
+            tasks = [TrainingTask.of(str(dataset), model, seed)]
         if epochs is not None:
-            tasks = [replace(task, settings=replace(task.settings, epochs=epochs)) for task in tasks]
+            tasks = [replace(task, plan=replace(task.plan, epochs=epochs)) for task in tasks]
         if all_table:
-            found = run_table(tasks, output, root, workers, lambda *done: _say(console, *done))
+            records = run_tasks(tasks, output, root, workers, lambda *done: _say(console, *done))
         else:
             (task,) = tasks
-            about = known(task, output, root)
-            found = {(task.dataset, task.kind): about or run_task(task, output, root)}
-        console.print(_accuracy_table(found))
+            about = finished(task, output, root)
+            records = {(task.dataset, task.kind): about or run_task(task, output, root)}
+        console.print(_accuracy_table(records))
         if not all_table:
             console.print(f"checkpoint: {tasks[0].path(output)}", soft_wrap=True, markup=False, highlight=False)
 
 
-def _say(console: Console, task: Task, about: dict[str, Any], before: bool) -> None:
+def _say(console: Console, task: TrainingTask, about: dict[str, Any], before: bool) -> None:
     taken = "kept from before" if before else f"{about['seconds']:.0f} s"
     console.print(
         f"{task.dataset} {task.kind}: test accuracy {about['accuracy']['test']:.2%}, {taken}", highlight=False
     )
 
 
-def _accuracy_table(found: dict[tuple[str, str], dict[str, Any]]) -> Table:
-    from mage.datasets import card
+def _accuracy_table(records: dict[tuple[str, str], dict[str, Any]]) -> Table:
+    from mage.datasets import info
 
     table = Table(title="test accuracy in %: ours / table 5 of the paper")
     for column in ("dataset", "model", "ours", "paper", "difference", "best epoch", "seconds"):
         table.add_column(column)
-    for (dataset, kind), about in sorted(found.items()):
+    for (dataset, kind), about in sorted(records.items()):
         ours = 100 * about["accuracy"]["test"]
-        paper = card(dataset).paper
+        paper = info(dataset).paper
         beside = ("", "") if paper is None else (f"{paper.accuracy[kind]:.2f}", f"{ours - paper.accuracy[kind]:+.2f}")
         epoch = f"{about['best_epoch']} of {about['epochs']}"
         table.add_row(dataset, kind, f"{ours:.2f}", *beside, epoch, f"{about.get('seconds', float('nan')):.0f}")
-    if found:
-        seconds = sum(about.get("seconds", 0) for about in found.values())
+    if records:
+        seconds = sum(about.get("seconds", 0) for about in records.values())
         table.caption = f"{seconds / 60:.0f} minutes of one core in all"
     return table

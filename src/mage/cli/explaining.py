@@ -204,6 +204,7 @@ def _explain_all(
 def _settings(dataset: Any, position: int, has_truth: bool) -> dict[str, Any]:
     """The dataset's settings for a graph; a size that the ground truth would give is left open where there is none."""
     settings: dict[str, Any] = dataset.settings(position)
-    sizes = {"num_motifs": dataset.recipe.num_motifs, "max_nodes": dataset.recipe.max_nodes}
+    rule = dataset.info.settings
+    sizes = {"num_motifs": rule.num_motifs, "max_nodes": rule.max_nodes}
     open_sizes = {name for name, size in sizes.items() if size is None and not has_truth}
     return {name: value for name, value in settings.items() if name not in open_sizes}

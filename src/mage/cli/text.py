@@ -145,7 +145,7 @@ def _model(name: str, dataset: str) -> tuple[Any, list[str] | None]:
 
     if dataset not in _SETS:
         raise ValueError(f"--dataset must be one of {', '.join(_SETS)}; got {dataset!r}")
-    classes = list(datasets.card(dataset).class_names)
+    classes = list(datasets.info(dataset).class_names)
     if name in _KINDS:
         return pretrained(dataset, name), classes
     path = Path(name)
@@ -158,7 +158,7 @@ def _model(name: str, dataset: str) -> tuple[Any, list[str] | None]:
     if path.is_file():
         checkpoint = load_checkpoint(path)
         trained_on = str(checkpoint.about.get("dataset"))
-        return checkpoint.model, list(datasets.card(trained_on).class_names) if trained_on in _SETS else None
+        return checkpoint.model, list(datasets.info(trained_on).class_names) if trained_on in _SETS else None
     if ":" in name:
         # A class of networks is called to make one; a function of sentences is the model itself.
         return load_user_object("--model", name, "model", lambda it: callable(it) and not isinstance(it, type)), None

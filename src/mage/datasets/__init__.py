@@ -6,22 +6,33 @@ from mage._core.optional import require
 require("torch", "pyg")
 require("torch_geometric", "pyg")
 
-from mage.datasets._sources import MissingDataError  # noqa: E402 - after the check above
-from mage.datasets._unpickle import DamagedFileError  # noqa: E402
-from mage.datasets.dataset import Columns, GraphDataset, Recipe, Split, motifs_of, paper_split  # noqa: E402
-from mage.datasets.registry import Card, PaperFigures, card, load, names, where  # noqa: E402
+from mage.datasets.columns import Columns, LazyColumns, concatenate  # noqa: E402 - after the check above
+from mage.datasets.dataset import GraphDataset  # noqa: E402
+from mage.datasets.dataset_info import DatasetInfo, ExplanationSettings, PaperFigures, Split, paper_split  # noqa: E402
+from mage.datasets.locations import MissingDataError, data_folders  # noqa: E402
+from mage.datasets.mnist import load_digits  # noqa: E402
+from mage.datasets.pickles import DamagedFileError  # noqa: E402
+from mage.datasets.registry import info, load, names, where  # noqa: E402
+from mage.datasets.training_plans import NetworkPlans, TrainingPlan  # noqa: E402
+from mage.datasets.truth import motifs_of  # noqa: E402
 
 __all__ = [
-    "Card",
     "Columns",
     "DamagedFileError",
+    "DatasetInfo",
+    "ExplanationSettings",
     "GraphDataset",
+    "LazyColumns",
     "MissingDataError",
+    "NetworkPlans",
     "PaperFigures",
-    "Recipe",
     "Split",
-    "card",
+    "TrainingPlan",
+    "concatenate",
+    "data_folders",
+    "info",
     "load",
+    "load_digits",
     "motifs_of",
     "names",
     "paper_split",

@@ -5,12 +5,15 @@ from __future__ import annotations
 import numpy as np
 
 from mage._core.optional import require
-from mage.datasets._shapes import CRANE, FIVE_CYCLE, HOUSE, Edges, Sketch, columns_of
-from mage.datasets.dataset import Columns
+from mage.datasets.columns import Columns
+from mage.datasets.dataset_info import Content, DataRoot, DatasetInfo, ExplanationSettings, PaperFigures, generated
+from mage.datasets.shapes import CRANE, FIVE_CYCLE, HOUSE, Edges, Sketch, columns_of_sketches
+from mage.datasets.training_plans import NetworkPlans, TrainingPlan
 
 MOTIFS: tuple[Edges, ...] = (FIVE_CYCLE, HOUSE, CRANE)
 FEATURES = 4
 _NOISE = 0.05
+_BIAS = 0.7
 
 # Sizes of a base by kind: heights of the tree, lengths of the ladder, nodes of the wheel.
 _SMALL = (range(3), range(8, 12), range(15, 20))
@@ -18,7 +21,12 @@ _SMALL_HIGH_TREES = (range(3, 4), range(8, 12), range(15, 20))
 _LARGE = (range(3, 6), range(30, 50), range(60, 80))
 
 
-def spurious_motif(count: int, bias: float, generator: np.random.Generator) -> Columns:
+def build(_root: DataRoot, *, seed: int = 0, count: int = 18_000) -> Content:
+    """Graphs drawn from a seed."""
+    return generated(spurious_motifs(count, _BIAS, np.random.default_rng(seed)), seed)
+
+
+def spurious_motifs(count: int, bias: float, generator: np.random.Generator) -> Columns:
     """Cycles, houses and cranes on trees, ladders and wheels.
 
     The first half of the graphs has a spurious correlation: cycles come on trees, houses on ladders and cranes on
@@ -43,7 +51,7 @@ def spurious_motif(count: int, bias: float, generator: np.random.Generator) -> C
                 )
                 labels.append(label)
     num_nodes = sum(sketch.size for sketch in sketches)
-    return columns_of(sketches, labels, generator.random((num_nodes, FEATURES), dtype=np.float32))
+    return columns_of_sketches(sketches, labels, generator.random((num_nodes, FEATURES), dtype=np.float32))
 
 
 def _base(kind: int, size: int, generator: np.random.Generator) -> Sketch:
@@ -55,3 +63,20 @@ def _base(kind: int, size: int, generator: np.random.Generator) -> Sketch:
     else:
         graph = networkx.wheel_graph(size)
     return Sketch(graph.number_of_nodes(), graph.edges)
+
+
+INFO = DatasetInfo(
+    name="spmotif",
+    title="SPMotif",
+    class_names=("cycle", "house", "crane"),
+    truth="the cycle, the house or the crane",
+    settings=ExplanationSettings("split", "logit", below=100),
+    build=build,
+    options=("seed", "count"),
+    paper=PaperFigures(graphs=18_000, nodes=45.98, edges=66.72, gcn=86.00, gin=96.17, gat=50.11),
+    networks=NetworkPlans(
+        TrainingPlan(epochs=60),
+        {"gin": {"epochs": 100, "learning_rate": 1e-2}, "gat": {"epochs": 25}},
+        arguments={"gcn": {"normalize": False}, "gin": {"width": 20}},
+    ),
+)

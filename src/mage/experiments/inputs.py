@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import hashlib
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from mage._core.fingerprint import update
 from mage._core.importing import load_user_object
 
 if TYPE_CHECKING:
@@ -64,11 +62,7 @@ class Inputs:
     def dataset_fingerprint(self, name: str) -> str:
         """What tells a whole dataset from others."""
         if name not in self._fingerprints:
-            columns = self.dataset(name).columns
-            digest = hashlib.sha256()
-            for value in (columns.node_start, columns.edge_index, *columns.nodes.values(), *columns.graphs.values()):
-                update(digest, value)
-            self._fingerprints[name] = digest.hexdigest()
+            self._fingerprints[name] = self.dataset(name).columns.fingerprint()
         return self._fingerprints[name]
 
 

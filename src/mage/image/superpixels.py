@@ -1,9 +1,11 @@
 """Super-pixel graphs of grey-scale images: MNIST75SP as in the paper, built with scikit-image's SLIC."""
 
+from collections.abc import Iterator
 from functools import lru_cache
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from mage._core.optional import require
 from mage._core.progress import progress_bar
@@ -16,7 +18,7 @@ COMPACTNESS = 0.25
 KERNEL_WIDTH = (0.1 * np.pi) ** 2
 LEAST_ADJACENCY = 0.1
 # Fixed, so that the work is cut the same way whatever the number of processes; large enough to hide their traffic.
-CHUNK = 250
+CHUNK_SIZE = 250
 
 
 def superpixel_graphs(images: AnyArray, workers: int = 1, progress: bool | None = None) -> RaggedGraphs:
@@ -32,15 +34,31 @@ def superpixel_graphs(images: AnyArray, workers: int = 1, progress: bool | None 
         progress: True or False to force a progress bar; None shows it on a terminal only.
     """
     images = _checked(images, 3)
+    segments = np.empty(images.shape, dtype=np.uint8)
+    for done, part in segment_images(images, workers, progress):
+        segments[done] = part
+    return graphs_of_segments(images, segments)
+
+
+def segment_images(
+    images: AnyArray, workers: int = 1, progress: bool | None = None
+) -> Iterator[tuple[slice, NDArray[np.uint8]]]:
+    """Label maps of images, several at a time: which images they are of, and their label maps; see :func:`segments`.
+
+    Args:
+        images: Grey-scale images, uint8 [k, side, side].
+        workers: Processes to use.
+        progress: True or False to force a progress bar; None shows it on a terminal, for more than a chunk of images.
+    """
+    images = _checked(images, 3)
     require("skimage.segmentation", "mnist")
-    # An empty chunk still gives arrays of the right width and type.
-    chunks = [images[start : start + CHUNK] for start in range(0, max(len(images), 1), CHUNK)]
-    parts = []
-    with progress_bar("super-pixels", len(images), progress) as advance:
-        for part in mapped(_chunk_graphs, chunks, workers):
-            parts.append(part)
+    shown = progress if progress is not None or len(images) > CHUNK_SIZE else False
+    chunks = [slice(start, start + CHUNK_SIZE) for start in range(0, len(images), CHUNK_SIZE)]
+    with progress_bar("super-pixels", len(images), shown) as advance:
+        maps = mapped(_chunk_segments, [images[chunk] for chunk in chunks], workers)
+        for chunk, part in zip(chunks, maps, strict=True):
+            yield chunk, part
             advance(len(part))
-    return concatenate(parts)
 
 
 def segments(image: AnyArray) -> AnyArray:
@@ -56,6 +74,19 @@ def segments(image: AnyArray) -> AnyArray:
         if labels.max() < MAX_SUPERPIXELS:
             break
     return labels
+
+
+def graphs_of_segments(images: AnyArray, segments: AnyArray) -> RaggedGraphs:
+    """Graphs of images whose label maps are known; see :func:`superpixel_graphs`.
+
+    Args:
+        images: Grey-scale images, uint8 [k, side, side].
+        segments: For each pixel the number of its super-pixel [k, side, side].
+    """
+    # An empty chunk still gives arrays of the right width and type.
+    starts = range(0, max(len(images), 1), CHUNK_SIZE)
+    chunks = [slice(start, start + CHUNK_SIZE) for start in starts]
+    return concatenate(_chunk_graphs(images[chunk], segments[chunk].astype(np.int64)) for chunk in chunks)
 
 
 @lru_cache(maxsize=8)
@@ -75,13 +106,15 @@ def _requests(shape: tuple[int, int]) -> tuple[int, ...]:
     return tuple(requests)
 
 
-def _chunk_graphs(images: AnyArray) -> RaggedGraphs:
+def _chunk_segments(images: AnyArray) -> NDArray[np.uint8]:
+    """Label maps of some images."""
+    return np.array([segments(image) for image in images], dtype=np.uint8)
+
+
+def _chunk_graphs(images: AnyArray, labels: AnyArray) -> RaggedGraphs:
     """Graphs of some images, everything after the segmentation for all of them at once."""
     count, side, _ = images.shape
-    labels = np.empty(images.shape, dtype=np.int64)
-    for index, image in enumerate(images):
-        labels[index] = segments(image)
-    sizes = labels.reshape(count, side * side).max(axis=1) + 1
+    sizes = labels.reshape(count, side * side).max(axis=1, initial=-1) + 1
     node_ptr = pointers(sizes)
 
     nodes = (labels + node_ptr[:-1, None, None]).ravel()

@@ -6,12 +6,12 @@ from mage._core.optional import require
 require("torch", "pyg")
 require("torch_geometric", "pyg")
 
-from mage.models.authors import authors_checkpoint  # noqa: E402 - after the check above
+from mage.datasets import TrainingPlan  # noqa: E402 - after the check above
+from mage.models.authors import authors_checkpoint  # noqa: E402
 from mage.models.checkpoints import Checkpoint, CheckpointError, load_checkpoint, save_checkpoint  # noqa: E402
 from mage.models.demo import DemoGIN, demo_graph, load_demo_model  # noqa: E402
 from mage.models.image_classifiers import ImageClassifier, load_image_classifier  # noqa: E402
 from mage.models.networks import GAT, GCN, GIN, GraphNetwork, make_network  # noqa: E402
-from mage.models.recipes import TrainingPlan, architecture, plan  # noqa: E402
 from mage.models.training import Trained, accuracy, predictions, train  # noqa: E402
 from mage.models.zoo import pretrained, pretrained_checkpoint, pretrained_names  # noqa: E402
 
@@ -27,14 +27,12 @@ __all__ = [
     "Trained",
     "TrainingPlan",
     "accuracy",
-    "architecture",
     "authors_checkpoint",
     "demo_graph",
     "load_checkpoint",
     "load_demo_model",
     "load_image_classifier",
     "make_network",
-    "plan",
     "predictions",
     "pretrained",
     "pretrained_checkpoint",

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import torch
 
+from mage.datasets import info
 from mage.models.checkpoints import CheckpointError
 from mage.models.networks import GraphNetwork, make_network
-from mage.models.recipes import architecture
 
 _FOLDERS = {"mutagenic": "mutag0"}
 
@@ -30,10 +30,10 @@ def authors_checkpoint(folder: str | Path, dataset: str, model: str) -> GraphNet
         num_classes = len(weights["mlps.0.bias"])
         first = next(value for name, value in weights.items() if name in _FIRST_WEIGHTS)
         num_features = first.shape[0] if "convs.0.weight" in weights else first.shape[1]
-        settings = architecture(dataset, model, num_features, num_classes)
+        architecture = info(dataset).networks.architecture(model, num_features, num_classes)
         with torch.random.fork_rng(devices=[]):
-            network = make_network(settings)
-        network.load_state_dict(renamed(weights))
+            network = make_network(architecture)
+        network.load_state_dict(our_weights(weights))
     except CheckpointError:
         raise
     except Exception as error:  # a damaged file can raise anything
@@ -44,10 +44,10 @@ def authors_checkpoint(folder: str | Path, dataset: str, model: str) -> GraphNet
 _FIRST_WEIGHTS = {"convs.0.weight", "convs.0.nn.0.weight", "gnn_layers.0.lin_src.weight"}
 
 
-def renamed(weights: dict[str, torch.Tensor]) -> dict[str, torch.Tensor]:
+def our_weights(weights: dict[str, torch.Tensor]) -> dict[str, torch.Tensor]:
     """The authors' weights under the names of our networks."""
     is_gcn = "convs.0.weight" in weights
-    made = {}
+    renamed = {}
     for name, value in weights.items():
         if is_gcn and name.endswith("lin.weight"):
             continue  # a dead copy
@@ -56,7 +56,7 @@ def renamed(weights: dict[str, torch.Tensor]) -> dict[str, torch.Tensor]:
         new = re.sub(r"^mlps\.0\.", "head.", name)
         new = re.sub(r"^(convs|gnn_layers)\.", "convolutions.", new).replace("lin_src.", "lin.")
         if is_gcn and re.fullmatch(r"convolutions\.\d+\.weight", new):
-            made[new.replace(".weight", ".lin.weight")] = value.T.contiguous()
+            renamed[new.replace(".weight", ".lin.weight")] = value.T.contiguous()
         else:
-            made[new] = value
-    return made
+            renamed[new] = value
+    return renamed

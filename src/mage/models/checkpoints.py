@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from importlib import metadata
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import torch
 
@@ -16,10 +16,11 @@ from mage._core.optional import require
 from mage.models.networks import GraphNetwork, make_network
 
 if TYPE_CHECKING:
-    from mage.datasets.dataset import GraphDataset
+    from mage.datasets import GraphDataset
     from mage.models.training import Trained
 
 _FORMAT = 1
+Network = TypeVar("Network", bound=torch.nn.Module)
 
 
 class CheckpointError(ValueError):
@@ -39,7 +40,7 @@ class Checkpoint:
     about: Mapping[str, Any]
 
 
-def describe(trained: Trained, dataset: GraphDataset) -> dict[str, Any]:
+def training_record(trained: Trained, dataset: GraphDataset) -> dict[str, Any]:
     """What a checkpoint says about a trained network."""
     return {
         "format": _FORMAT,
@@ -51,11 +52,16 @@ def describe(trained: Trained, dataset: GraphDataset) -> dict[str, Any]:
         "epochs": trained.epochs,
         "best_epoch": trained.best_epoch,
         "accuracy": trained.accuracy,
-        "versions": {name: metadata.version(name) for name in ("mage-explain", "torch", "torch-geometric")},
+        "versions": library_versions("mage-explain", "torch", "torch-geometric"),
     }
 
 
-def save_checkpoint(path: str | Path, model: GraphNetwork, about: Mapping[str, Any]) -> tuple[Path, Path]:
+def library_versions(*names: str) -> dict[str, str]:
+    """Versions of installed libraries."""
+    return {name: metadata.version(name) for name in names}
+
+
+def save_checkpoint(path: str | Path, model: torch.nn.Module, about: Mapping[str, Any]) -> tuple[Path, Path]:
     """Write ``path`` with the weights and, beside it with the suffix ``.json``, what is known about the network.
 
     Returns:
@@ -75,6 +81,17 @@ def save_checkpoint(path: str | Path, model: GraphNetwork, about: Mapping[str, A
 
 def load_checkpoint(path: str | Path) -> Checkpoint:
     """A network from a checkpoint that :func:`save_checkpoint` wrote, in evaluation mode."""
+    model, about = restore(path, make_network)
+    return Checkpoint(model, about)
+
+
+def restore(path: str | Path, make: Callable[[dict[str, Any]], Network]) -> tuple[Network, dict[str, Any]]:
+    """A network from a checkpoint, in evaluation mode, and what is known about it.
+
+    Args:
+        path: The file of the weights; what is known is beside it.
+        make: Makes a network with fresh weights from its architecture.
+    """
     safetensors = require("safetensors.torch", "pyg")
     weights = _weights_path(path)
     text = weights.with_suffix(".json")
@@ -82,14 +99,15 @@ def load_checkpoint(path: str | Path) -> Checkpoint:
         if not file.is_file():
             raise CheckpointError(f"path: {file} does not exist; a checkpoint is a .safetensors and a .json file")
     try:
-        about = json.loads(text.read_text())
+        about: dict[str, Any] = json.loads(text.read_text())
         # Initial weights are drawn and thrown away; the caller's random numbers stay as they were.
         with torch.random.fork_rng(devices=[]):
-            model = make_network(about["architecture"])
+            model = make(about["architecture"])
         model.load_state_dict(safetensors.load(weights.read_bytes()))
     except Exception as error:  # a damaged file can raise anything
         raise CheckpointError(f"path: {weights} is not a checkpoint of this library: {error}") from error
-    return Checkpoint(model.eval(), about)
+    model.eval()
+    return model, about
 
 
 def _weights_path(path: str | Path) -> Path:

@@ -14,9 +14,9 @@ from typing import IO
 import numpy as np
 import torch
 from torch_geometric.data import Data
-from torch_geometric.nn import GINConv, global_mean_pool
 
-from mage.datasets._shapes import FIVE_CYCLE, GRID, Edges
+from mage.datasets.shapes import FIVE_CYCLE, GRID, Sketch
+from mage.models.networks import GIN
 
 HOUSE_LABEL = 0
 GRID_LABEL = 1
@@ -25,35 +25,17 @@ _WEIGHTS = "demo_house_grid.npz"
 _BASE_SIZE = 10  # keeps the connected coalitions of `demo_graph` few enough for exact indices in seconds
 
 
-class DemoGIN(torch.nn.Module):
+class DemoGIN(GIN):
     """Three GIN convolutions on constant features, mean pooling and a linear head: house (0) or 3 × 3 grid (1).
 
     Args:
         width: Size of all hidden layers.
     """
 
-    def __init__(self, width: int = 20) -> None:
-        super().__init__()
-        self.convolutions = torch.nn.ModuleList(
-            GINConv(
-                torch.nn.Sequential(
-                    torch.nn.Linear(inputs, width),
-                    torch.nn.BatchNorm1d(width),
-                    torch.nn.ReLU(),
-                    torch.nn.Linear(width, width),
-                ),
-                train_eps=True,
-            )
-            for inputs in (1, width, width)
-        )
-        self.head = torch.nn.Linear(width, 2)
+    rectified = True
 
-    def forward(self, x: torch.Tensor, edge_index: torch.Tensor, batch: torch.Tensor | None = None) -> torch.Tensor:
-        """Logits [number of graphs, 2]."""
-        for convolution in self.convolutions:
-            x = convolution(x, edge_index).relu()
-        logits: torch.Tensor = self.head(global_mean_pool(x, batch))
-        return logits
+    def __init__(self, width: int = 20) -> None:
+        super().__init__(num_features=1, num_classes=2, width=width)
 
 
 def load_demo_model() -> DemoGIN:
@@ -63,7 +45,7 @@ def load_demo_model() -> DemoGIN:
 
 
 def read_weights(file: IO[bytes] | Path) -> DemoGIN:
-    """A demo network with weights that :mod:`mage.models.train_demo` wrote, in evaluation mode."""
+    """A demo network with weights that :mod:`mage.models.demo_training` wrote, in evaluation mode."""
     with np.load(file, allow_pickle=False) as arrays:
         weights = {name: torch.from_numpy(arrays[name]) for name in arrays.files}
     # Initial weights are drawn and thrown away; the caller's random numbers stay as they were.
@@ -80,27 +62,26 @@ def demo_graph(seed: int = 0) -> Data:
         seed: Chooses the tree and where the grid and the cycle are attached.
 
     Returns:
-        ``x``, ``edge_index`` and ``y`` (grid), with ``names`` (one a node), ``grid_nodes`` and ``cycle_nodes`` (the
+        ``x``, ``edge_index`` and ``y`` (grid), with ``names`` (one per node), ``grid_nodes`` and ``cycle_nodes`` (the
         numbers of the nodes of the two motifs).
     """
     generator = np.random.default_rng(seed)
-    edges = barabasi_albert_tree(_BASE_SIZE, generator)
-    first_of_grid, first_of_cycle, size = _BASE_SIZE, _BASE_SIZE + 9, _BASE_SIZE + 14
-    edges += attached(GRID, 9, first_of_grid, _BASE_SIZE, generator)
-    edges += attached(FIVE_CYCLE, 5, first_of_cycle, _BASE_SIZE, generator)
-    data = graph_data(size, edges, GRID_LABEL)
+    sketch = tree_sketch(_BASE_SIZE, generator).attach(GRID, generator)
+    first_of_cycle = sketch.size
+    sketch.attach(FIVE_CYCLE, generator)
+    data = demo_data(sketch, GRID_LABEL)
     data.names = (
         *(f"tree {i}" for i in range(_BASE_SIZE)),
-        *(f"grid {i}" for i in range(9)),
-        *(f"cycle {i}" for i in range(5)),
+        *(f"grid {i}" for i in range(first_of_cycle - _BASE_SIZE)),
+        *(f"cycle {i}" for i in range(sketch.size - first_of_cycle)),
     )
-    data.grid_nodes = torch.arange(first_of_grid, first_of_cycle)
-    data.cycle_nodes = torch.arange(first_of_cycle, size)
+    data.grid_nodes = torch.arange(_BASE_SIZE, first_of_cycle)
+    data.cycle_nodes = torch.arange(first_of_cycle, sketch.size)
     return data
 
 
-def barabasi_albert_tree(num_nodes: int, generator: np.random.Generator) -> list[tuple[int, int]]:
-    """Edges of a tree in which each new node joins an old one with probability proportional to its degree."""
+def tree_sketch(num_nodes: int, generator: np.random.Generator) -> Sketch:
+    """A tree in which each new node joins an old one with probability proportional to its degree."""
     edges = [(0, 1)]
     ends = [0, 1]
     for node in range(2, num_nodes):
@@ -108,20 +89,11 @@ def barabasi_albert_tree(num_nodes: int, generator: np.random.Generator) -> list
         old = ends[generator.integers(len(ends))]
         edges.append((old, node))
         ends += [old, node]
-    return edges
+    return Sketch(num_nodes, edges)
 
 
-def attached(
-    motif: Edges, motif_size: int, first: int, base_size: int, generator: np.random.Generator
-) -> list[tuple[int, int]]:
-    """Edges of a motif whose nodes are numbered from ``first``, and of one random bridge from the base to it."""
-    bridge = (int(generator.integers(base_size)), first + int(generator.integers(motif_size)))
-    return [*((first + i, first + j) for i, j in motif), bridge]
-
-
-def graph_data(num_nodes: int, edges: Edges, label: int) -> Data:
+def demo_data(sketch: Sketch, label: int) -> Data:
     """The graph as the demo network reads it: a constant feature, each edge in both directions."""
-    forward = torch.tensor(edges).T
-    return Data(
-        x=torch.ones(num_nodes, 1), edge_index=torch.cat([forward, forward.flip(0)], dim=1), y=torch.tensor([label])
-    )
+    forward = torch.tensor(sketch.edges).T
+    edge_index = torch.cat([forward, forward.flip(0)], dim=1)
+    return Data(x=torch.ones(sketch.size, 1), edge_index=edge_index, y=torch.tensor([label]))

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 import torch
 from torch import Tensor, nn
 
-from mage._core.optional import require
-from mage.models.checkpoints import CheckpointError
+from mage.models.checkpoints import restore
 from mage.models.zoo import zoo_folder
 
 CHECKPOINT = "mnist_vit"
@@ -33,8 +31,8 @@ class _Block(nn.Module):
         batch, patches, width = x.shape
         parts = self.queries_keys_values(self.attention_norm(x)).view(batch, patches, 3, self.heads, -1)
         queries, keys, values = parts.permute(2, 0, 3, 1, 4)
-        looked = nn.functional.scaled_dot_product_attention(queries, keys, values)
-        x = x + self.mix(looked.transpose(1, 2).reshape(batch, patches, width))
+        attended = nn.functional.scaled_dot_product_attention(queries, keys, values)
+        x = x + self.mix(attended.transpose(1, 2).reshape(batch, patches, width))
         return torch.add(x, self.hidden(self.hidden_norm(x)))
 
 
@@ -75,16 +73,10 @@ class DigitTransformer(nn.Module):
 
 
 def load_digit_transformer() -> DigitTransformer:
-    """The transformer that ships with the library, trained on MNIST by ``python -m mage.models.train_digits``."""
-    safetensors = require("safetensors.torch", "pyg")
-    weights = zoo_folder() / "images" / f"{CHECKPOINT}.safetensors"
-    text = weights.with_suffix(".json")
-    if not (weights.is_file() and text.is_file()):
-        raise CheckpointError(f"path: {weights} or its .json is missing; train it: python -m mage.models.train_digits")
-    architecture = dict(json.loads(text.read_text())["architecture"])
-    architecture.pop("kind")
-    # Initial weights are drawn and thrown away; the caller's random numbers stay as they were.
-    with torch.random.fork_rng(devices=[]):
-        model = DigitTransformer(**architecture)
-    model.load_state_dict(safetensors.load(weights.read_bytes()))
-    return model.eval()
+    """The transformer that ships with the library, trained on MNIST by ``python -m mage.models.digit_training``."""
+    model, _ = restore(zoo_folder() / "images" / CHECKPOINT, _make)
+    return model
+
+
+def _make(architecture: dict[str, Any]) -> DigitTransformer:
+    return DigitTransformer(**{name: value for name, value in architecture.items() if name != "kind"})

@@ -166,13 +166,13 @@ class GAT(GraphNetwork):
         super().__init__(layers, width, num_classes, readout, settings)
 
 
-KINDS: dict[str, type[GraphNetwork]] = {"gcn": GCN, "gin": GIN, "gat": GAT}
+NETWORKS: dict[str, type[GraphNetwork]] = {"gcn": GCN, "gin": GIN, "gat": GAT}
 
 
 def make_network(architecture: dict[str, Any]) -> GraphNetwork:
     """A network with fresh weights from what :attr:`GraphNetwork.architecture` says."""
     settings = dict(architecture)
     kind = settings.pop("kind", None)
-    if kind not in KINDS:
-        raise ValueError(f"kind: {kind!r} is none of {', '.join(KINDS)}")
-    return KINDS[kind](**settings)
+    if kind not in NETWORKS:
+        raise ValueError(f"kind: {kind!r} is none of {', '.join(NETWORKS)}")
+    return NETWORKS[kind](**settings)

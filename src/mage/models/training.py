@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -13,15 +12,15 @@ import torch
 from numpy.typing import NDArray
 
 from mage._core.progress import progress_bar
+from mage.datasets.prediction import call_model, dataset_logits, predicted_classes
+from mage.datasets.training_plans import TrainingPlan
+from mage.models.fitting import Score, fit, one_thread
 from mage.models.networks import GCN, GraphNetwork, make_network
-from mage.models.recipes import TrainingPlan, architecture, plan
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from mage.datasets import GraphDataset
 
-    from mage.datasets.dataset import GraphDataset
-
-_EVALUATION_BATCH = 512
+_LONGEST_GRADIENT = 2.0
 
 
 @dataclass(frozen=True)
@@ -50,7 +49,7 @@ def train(
     kind: str,
     *,
     seed: int = 0,
-    settings: TrainingPlan | None = None,
+    plan: TrainingPlan | None = None,
     progress: bool | None = None,
     on_epoch: Callable[[int, float, float], None] | None = None,
 ) -> Trained:
@@ -62,96 +61,64 @@ def train(
         dataset: What to train on.
         kind: ``"gcn"``, ``"gin"`` or ``"gat"``.
         seed: Seed of the weights and of the order of graphs.
-        settings: How to train; by default what :func:`mage.models.recipes.plan` says.
+        plan: How to train; by default the plan of the dataset.
         progress: Whether to show progress; None does so on a terminal.
         on_epoch: Called after each epoch with its number, mean loss and validation accuracy.
     """
-    settings = settings or plan(dataset.name, kind)
-    network = architecture(dataset.name, kind, dataset.num_node_features, dataset.num_classes)
-    learning = dataset.split.train[: settings.max_graphs]
-    for part, positions in zip(("train", "validation"), (learning, dataset.split.validation), strict=True):
-        if not len(positions):
-            raise ValueError(f"dataset: its {part} part is empty; give GraphDataset.from_graphs a split of its own")
-    with torch.random.fork_rng(devices=[]), _one_thread():
-        torch.manual_seed(seed)
-        model = make_network(network)
-        step = _node_steps if dataset.task == "node" else _graph_steps
-        best, best_epoch, epochs = _fit(model, dataset, learning, settings, step, seed, progress, on_epoch)
-        model.load_state_dict(best)
-        model.eval()
-        accuracies = {
-            part: accuracy(model, dataset, positions)
-            for part, positions in zip(
-                ("train", "validation", "test"), (learning, dataset.split.validation, dataset.split.test), strict=True
-            )
-        }
-    return Trained(model, accuracies, epochs, best_epoch, settings, seed)
-
-
-Losses = Callable[[GraphNetwork, "GraphDataset", NDArray[np.int64], int], "Iterator[torch.Tensor]"]
-
-
-def _fit(
-    model: GraphNetwork,
-    dataset: GraphDataset,
-    learning: NDArray[np.int64],
-    settings: TrainingPlan,
-    losses: Losses,
-    seed: int,
-    progress: bool | None,
-    on_epoch: Callable[[int, float, float], None] | None,
-) -> tuple[dict[str, torch.Tensor], int, int]:
+    networks = dataset.info.networks
+    plan = plan or networks.training_plan(kind)
+    architecture = networks.architecture(kind, dataset.num_node_features, dataset.num_classes)
+    parts = dataset.split._replace(train=dataset.split.train[: plan.max_graphs])
+    for name in ("train", "validation"):
+        if not len(getattr(parts, name)):
+            raise ValueError(f"dataset: its {name} part is empty; give GraphDataset.from_graphs a split of its own")
+    if dataset.task != "node":
+        dataset.prepare(np.concatenate(parts))
+    losses = _node_losses if dataset.task == "node" else _graph_losses
+    steps = 1 if dataset.task == "node" else -(-len(parts.train) // plan.batch_size)
     generator = np.random.default_rng(seed)
-    optimizer = torch.optim.Adam(model.parameters(), settings.learning_rate, weight_decay=settings.weight_decay)
-    steps_an_epoch = 1 if dataset.task == "node" else -(-len(learning) // settings.batch_size)
-    schedule = torch.optim.lr_scheduler.OneCycleLR(
-        optimizer, settings.learning_rate, total_steps=settings.epochs * steps_an_epoch
-    )
-    best = (-1.0, -np.inf)
-    weights: dict[str, torch.Tensor] = {}
-    best_epoch = epoch = 0
-    title = f"training {type(model).__name__} on {dataset.title}"
-    with progress_bar(title, settings.epochs, progress) as advance:
-        for epoch in range(1, settings.epochs + 1):
-            model.train()
-            seen = []
-            for loss in losses(model, dataset, generator.permutation(learning), settings.batch_size):
-                optimizer.zero_grad()
-                torch.autograd.backward(loss)  # the typed spelling of loss.backward()
-                torch.nn.utils.clip_grad_norm_(model.parameters(), 2.0)
-                optimizer.step()
-                schedule.step()
-                seen.append(float(loss.detach()))
-            right, mean_loss = _evaluate(model.eval(), dataset, dataset.split.validation)
-            # Between equal accuracies the lower loss wins: small validation sets tie often.
-            if (right, -mean_loss) > best:
-                best, best_epoch = (right, -mean_loss), epoch
-                weights = {name: value.clone() for name, value in model.state_dict().items()}
-            if on_epoch is not None:
-                on_epoch(epoch, float(np.mean(seen)), right)
-            advance(1)
-            if epoch - best_epoch >= settings.patience:
-                break
-    return weights, best_epoch, epoch
+    with torch.random.fork_rng(devices=[]), one_thread():
+        torch.manual_seed(seed)
+        model = make_network(architecture)
+        optimizer = torch.optim.Adam(model.parameters(), plan.learning_rate, weight_decay=plan.weight_decay)
+        with progress_bar(f"training {type(model).__name__} on {dataset.title}", plan.epochs, progress) as advance:
+
+            def after_epoch(epoch: int, loss: float, score: Score) -> None:
+                if on_epoch is not None:
+                    on_epoch(epoch, loss, score[0])
+                advance(1)
+
+            result = fit(
+                model,
+                optimizer,
+                lambda: losses(model, dataset, generator.permutation(parts.train), plan.batch_size),
+                epochs=plan.epochs,
+                steps=steps,
+                validate=lambda: _validation_score(model, dataset, parts.validation),
+                patience=plan.patience,
+                clip=_LONGEST_GRADIENT,
+                on_epoch=after_epoch,
+            )
+        accuracies = {name: accuracy(model, dataset, positions) for name, positions in parts._asdict().items()}
+    return Trained(model, accuracies, result.epochs, result.best_epoch, plan, seed)
 
 
-def _graph_steps(
+def _graph_losses(
     model: GraphNetwork, dataset: GraphDataset, order: NDArray[np.int64], batch_size: int
 ) -> Iterator[torch.Tensor]:
-    for start in range(0, len(order), batch_size):
-        x, edges, owner, y = _inputs(model, dataset, order[start : start + batch_size])
-        yield torch.nn.functional.cross_entropy(model(x, edges, owner), y)
+    for batch in dataset.batches(order, batch_size):
+        yield torch.nn.functional.cross_entropy(model(*_inputs(model, batch)), batch.y)
 
 
-def _node_steps(
+def _node_losses(
     model: GraphNetwork, dataset: GraphDataset, order: NDArray[np.int64], _batch_size: int
 ) -> Iterator[torch.Tensor]:
     data = dataset[0]
     yield torch.nn.functional.cross_entropy(model(data.x, data.edge_index)[order], data.y[order])
 
 
-def _inputs(model: torch.nn.Module, dataset: GraphDataset, positions: NDArray[np.int64]) -> tuple[Any, ...]:
-    batch = dataset.batch(positions)
+def _inputs(model: GraphNetwork, batch: Any) -> tuple[torch.Tensor, Any, torch.Tensor]:
+    """Arguments of a network for a union of graphs."""
     edges: Any = batch.edge_index
     if isinstance(model, GCN) and model.normalize:
         from torch_geometric.utils import to_torch_csr_tensor
@@ -160,69 +127,33 @@ def _inputs(model: torch.nn.Module, dataset: GraphDataset, positions: NDArray[np
         with warnings.catch_warnings():
             warnings.filterwarnings("ignore", "Sparse (CSR tensor support is in beta|invariant checks)")
             edges = to_torch_csr_tensor(edges, size=(len(batch.x), len(batch.x)))
-    return batch.x, edges, batch.batch, batch.y
+    return batch.x, edges, batch.batch
 
 
-@torch.no_grad()
-def _logits(model: torch.nn.Module, dataset: GraphDataset, positions: NDArray[np.int64]) -> torch.Tensor:
-    if dataset.task == "node":
-        data = dataset[0]
-        every = model(data.x, data.edge_index) if isinstance(model, GraphNetwork) else _called(model, data, 1)
-        return every.cpu()[positions]
-    parts = []
-    for start in range(0, len(positions), _EVALUATION_BATCH):
-        some = positions[start : start + _EVALUATION_BATCH]
-        if isinstance(model, GraphNetwork) and next(model.parameters()).device.type == "cpu":
-            x, edges, owner, _ = _inputs(model, dataset, some)
-            parts.append(model(x, edges, owner))
-        else:
-            parts.append(_called(model, dataset.batch(some), len(some)).cpu())
-    return torch.cat(parts) if parts else torch.zeros(0, dataset.num_classes)
+def _call(model: Any, data: Any, num_graphs: int) -> torch.Tensor:
+    """Any model's output on a union of graphs; our networks in the fastest way."""
+    if isinstance(model, GraphNetwork) and next(model.parameters()).device.type == "cpu":
+        rows: torch.Tensor = model(*_inputs(model, data))
+        return rows
+    return call_model(model, data, num_graphs)
 
 
-def _called(model: Any, data: Any, count: int) -> torch.Tensor:
-    """Any model's output on a union of graphs, called as its signature wants and where its weights are."""
-    from mage._torch.forward import Forward
-
-    parameters = getattr(model, "parameters", lambda: iter(()))()
-    device = next((parameter.device for parameter in parameters), torch.device("cpu"))
-    forward = Forward(model, set(data.keys()) - {"edge_index", "batch", "ptr"})
-    if forward.takes_batch or count == 1:
-        out = forward(data.to(device), count)
-        return out.reshape(-1, out.shape[-1])
-    return torch.cat([forward(graph.to(device), 1).reshape(1, -1) for graph in data.to_data_list()])
-
-
-def _evaluate(model: torch.nn.Module, dataset: GraphDataset, positions: NDArray[np.int64]) -> tuple[float, float]:
-    logits = _logits(model, dataset, positions)
+def _validation_score(model: torch.nn.Module, dataset: GraphDataset, positions: NDArray[np.int64]) -> Score:
+    """Accuracy, and between equal accuracies the lower loss: small validation sets tie often."""
+    logits = dataset_logits(model, dataset, positions, _call)
     y = torch.from_numpy(dataset.labels[positions]).long()
-    return float((logits.argmax(dim=1) == y).double().mean()), float(torch.nn.functional.cross_entropy(logits, y))
+    correct = (logits.argmax(dim=1) == y).double().mean()
+    return float(correct), -float(torch.nn.functional.cross_entropy(logits, y))
 
 
 def predictions(
     model: torch.nn.Module, dataset: GraphDataset, positions: Sequence[int] | NDArray[np.int64]
 ) -> NDArray[np.int64]:
-    """Predicted classes of graphs, or of nodes of a node-level set, by their position in the whole dataset."""
-    from mage._torch.evaluation import evaluating
-
-    with evaluating(model):
-        logits = _logits(model, dataset, np.asarray(positions, dtype=np.int64))
-    chosen: NDArray[np.int64] = logits.argmax(dim=1).numpy()
-    return chosen
+    """Predicted classes of graphs, or of nodes of a node-level set, by their position in the dataset."""
+    return predicted_classes(model, dataset, np.asarray(positions, dtype=np.int64), _call)
 
 
 def accuracy(model: torch.nn.Module, dataset: GraphDataset, positions: Sequence[int] | NDArray[np.int64]) -> float:
     """Share of graphs, or of nodes, that the model puts into their class."""
-    positions = np.asarray(positions, dtype=np.int64)
-    return float(np.mean(predictions(model, dataset, positions) == dataset.labels[positions]))
-
-
-@contextmanager
-def _one_thread() -> Iterator[None]:
-    """Kernels this small lose to the cost of sharing them, and sums in one order repeat to the last bit."""
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    try:
-        yield
-    finally:
-        torch.set_num_threads(before)
+    chosen = np.asarray(positions, dtype=np.int64)
+    return float(np.mean(predictions(model, dataset, chosen) == dataset.labels[chosen]))

@@ -100,22 +100,22 @@ class ImageWorkload:
 
 def _digits(_classifier: ImageClassifier, root: str | Path | None, limit: int | None) -> dict[str, torch.Tensor]:
     """The first digits of MNIST's test part."""
-    from mage.models.train_digits import digits
+    from mage.models.digit_training import digit_tensors
 
-    pictures, _ = digits(root)
+    pictures, _ = digit_tensors(root)
     return {f"digit {number}": pictures[number] for number in range(min(limit or _DIGITS, len(pictures)))}
 
 
 def _photographs(classifier: ImageClassifier, root: str | Path | None, limit: int | None) -> dict[str, torch.Tensor]:
     """SHAP's 50 images that stand for ImageNet, in the order of their names."""
-    from mage.datasets._sources import MissingDataError, folders
+    from mage.datasets import MissingDataError, data_folders
 
-    for base in folders(root):
+    for base in data_folders(root):
         if files := sorted((base / "imagenet50").glob("*.jpg")):
             return {file.name: classifier.prepare(file) for file in files[:limit]}
     raise MissingDataError(
         "imagenet50: the images are not on this machine; put the .jpg files of data/imagenet50 of the repository "
-        f"shap/shap into {folders(root)[0] / 'imagenet50'}, or name another folder with --root"
+        f"shap/shap into {data_folders(root)[0] / 'imagenet50'}, or name another folder with --root"
     )
 
 

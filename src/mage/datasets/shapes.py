@@ -6,11 +6,11 @@ from collections.abc import Iterable, Sequence
 from typing import TypeAlias
 
 import numpy as np
-import torch
 from numpy.typing import NDArray
 
-from mage.datasets._truth import motif_numbers
-from mage.datasets.dataset import Columns
+from mage._core.ragged import pointers
+from mage.datasets.columns import Columns
+from mage.datasets.truth import motif_numbers
 
 Edges: TypeAlias = Sequence[tuple[int, int]]
 
@@ -25,22 +25,25 @@ CRANE: Edges = (*FIVE_CYCLE, (0, 2), (0, 3))
 
 
 class Sketch:
-    """A graph under construction: a base, and motifs that hang from it by one edge each."""
+    """A graph under construction: a base, and motifs that are joined to it by one edge each.
+
+    Args:
+        base_size: Number of nodes of the base.
+        base_edges: Its edges, each in one direction.
+    """
 
     def __init__(self, base_size: int, base_edges: Iterable[tuple[int, int]]) -> None:
         self.base_size = base_size
         self.size = base_size
         self.edges = list(base_edges)
-        self.motif_edges = 0
+        self.in_motif = [False] * len(self.edges)
 
     def attach(self, motif: Edges, generator: np.random.Generator) -> Sketch:
-        """Add a motif and one edge from a random node of it to a random node of the base."""
+        """Add a motif and one edge from a random node of the base to a random node of it."""
         motif_size = 1 + max(map(max, motif))
         bridge = (int(generator.integers(self.base_size)), self.size + int(generator.integers(motif_size)))
-        # Bridges first: the motifs' edges are then the last ones.
-        self.edges.insert(len(self.edges) - self.motif_edges, bridge)
-        self.edges += [(self.size + i, self.size + j) for i, j in motif]
-        self.motif_edges += len(motif)
+        self.edges += [*((self.size + i, self.size + j) for i, j in motif), bridge]
+        self.in_motif += [True] * len(motif) + [False]
         self.size += motif_size
         return self
 
@@ -54,29 +57,34 @@ class Sketch:
                     break
             if min(first, second) < self.base_size:
                 present.add(frozenset((first, second)))
-                self.edges.insert(len(self.edges) - self.motif_edges, (first, second))
+                self.edges.append((first, second))
+                self.in_motif.append(False)
+        return self
+
+    def without_truth(self) -> Sketch:
+        """The same graph, in which no motif explains anything."""
+        self.in_motif = [False] * len(self.edges)
         return self
 
 
-def columns_of(sketches: Sequence[Sketch], labels: Sequence[int], x: NDArray[np.float32]) -> Columns:
+def columns_of_sketches(sketches: Sequence[Sketch], labels: Sequence[int], x: NDArray[np.float32]) -> Columns:
     """Sketches as columns: each edge in both directions, ground truth from the motifs."""
-    node_start = np.concatenate([[0], np.cumsum([sketch.size for sketch in sketches])])
-    edge_start = np.concatenate([[0], np.cumsum([2 * len(sketch.edges) for sketch in sketches])])
+    node_start = pointers([sketch.size for sketch in sketches])
+    edge_start = pointers([2 * len(sketch.edges) for sketch in sketches])
     edge_index = np.empty((2, edge_start[-1]), dtype=np.int32)
     inside = np.zeros(edge_start[-1], dtype=bool)
     for sketch, start, stop in zip(sketches, edge_start[:-1], edge_start[1:], strict=True):
         one_way = np.asarray(sketch.edges, dtype=np.int32).T.reshape(2, -1)
-        true = np.arange(one_way.shape[1]) >= one_way.shape[1] - sketch.motif_edges
-        both = np.concatenate([one_way, one_way[::-1]], axis=1)
-        order = np.lexsort((both[1], both[0]))
-        edge_index[:, start:stop] = both[:, order]
-        inside[start:stop] = np.concatenate([true, true])[order]
+        both_ways = np.concatenate([one_way, one_way[::-1]], axis=1)
+        order = np.lexsort((both_ways[1], both_ways[0]))
+        edge_index[:, start:stop] = both_ways[:, order]
+        inside[start:stop] = np.tile(sketch.in_motif, 2)[order]
     node_motif, edge_motif = motif_numbers(node_start, edge_start, edge_index, inside)
-    return Columns(
+    return Columns.of_arrays(
         node_start,
         edge_start,
-        torch.from_numpy(edge_index),
-        {"x": torch.from_numpy(x), "node_motif": torch.from_numpy(node_motif)},
-        {"edge_motif": torch.from_numpy(edge_motif)},
-        {"y": torch.tensor(labels)},
+        edge_index,
+        {"x": x, "node_motif": node_motif},
+        {"edge_motif": edge_motif},
+        {"y": np.asarray(labels, dtype=np.int64)},
     )

@@ -6,8 +6,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
+from torch_geometric.data import Data
 
-from mage.datasets.dataset import OUTSIDE, Indices
+from mage.datasets.columns import OUTSIDE, Indices
 
 
 def motif_numbers(
@@ -48,3 +49,9 @@ def motif_numbers(
     edge_motif = np.full(len(inside), OUTSIDE, dtype=np.int32)
     edge_motif[inside] = node_motif[ends[0]]
     return node_motif, edge_motif
+
+
+def motifs_of(data: Data) -> tuple[tuple[int, ...], ...]:
+    """The nodes of each ground-truth motif that a graph's ``node_motif`` numbers."""
+    numbers = np.asarray(data.node_motif)
+    return tuple(tuple(np.flatnonzero(numbers == i).tolist()) for i in range(int(numbers.max(initial=OUTSIDE)) + 1))

@@ -1,4 +1,4 @@
-"""Trains the demo network from scratch and writes its weights: ``python -m mage.models.train_demo``.
+"""Trains the demo network from scratch and writes its weights: ``python -m mage.models.demo_training``.
 
 The data is BA-HouseGrid: a Barabási-Albert tree of 6 to 25 nodes and, by one edge, a house or a 3 × 3 grid. Bare
 five-cycles do not occur in it; that one speaks against a grid is what the network made of houses by itself.
@@ -13,7 +13,7 @@ a house.
 from __future__ import annotations
 
 import argparse
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -21,15 +21,9 @@ import torch
 from torch_geometric.data import Batch, Data
 
 from mage._core.files import atomic_path
-from mage.datasets._shapes import GRID, HOUSE
-from mage.models.demo import (
-    GRID_LABEL,
-    HOUSE_LABEL,
-    DemoGIN,
-    attached,
-    barabasi_albert_tree,
-    graph_data,
-)
+from mage.datasets.shapes import GRID, HOUSE
+from mage.models.demo import GRID_LABEL, HOUSE_LABEL, DemoGIN, demo_data, tree_sketch
+from mage.models.fitting import fit, one_thread
 
 SEED = 5
 _BASE_SIZES = (6, 25)
@@ -43,42 +37,36 @@ def house_grid_graphs(count: int, generator: np.random.Generator) -> list[Data]:
     smallest, largest = _BASE_SIZES
     graphs = []
     for number in range(count):
-        label = GRID_LABEL if number % 2 else HOUSE_LABEL
-        motif, motif_size = (GRID, 9) if label == GRID_LABEL else (HOUSE, 5)
+        label, motif = (GRID_LABEL, GRID) if number % 2 else (HOUSE_LABEL, HOUSE)
         base_size = int(generator.integers(smallest, largest + 1))
-        edges = barabasi_albert_tree(base_size, generator)
-        edges += attached(motif, motif_size, base_size, base_size, generator)
-        graphs.append(graph_data(base_size + motif_size, edges, label))
+        graphs.append(demo_data(tree_sketch(base_size, generator).attach(motif, generator), label))
     return graphs
 
 
-def train(graphs: Sequence[Data], epochs: int, seed: int) -> DemoGIN:
-    """A network trained with Adam and one rise and fall of the learning rate, in evaluation mode."""
+def train_demo_model(graphs: Sequence[Data], epochs: int, seed: int) -> DemoGIN:
+    """A network trained on some graphs, in evaluation mode."""
     generator = np.random.default_rng(seed)
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
         model = DemoGIN()
-    optimizer = torch.optim.Adam(model.parameters(), lr=_LEARNING_RATE, weight_decay=_WEIGHT_DECAY)
-    steps = epochs * -(-len(graphs) // _BATCH_SIZE)
-    schedule = torch.optim.lr_scheduler.OneCycleLR(optimizer, _LEARNING_RATE, total_steps=steps)
-    for _ in range(epochs):
+
+    def losses() -> Iterator[torch.Tensor]:
         order = generator.permutation(len(graphs))
         for start in range(0, len(graphs), _BATCH_SIZE):
             batch = Batch.from_data_list([graphs[i] for i in order[start : start + _BATCH_SIZE]])
-            loss = torch.nn.functional.cross_entropy(model(batch.x, batch.edge_index, batch.batch), batch.y)
-            optimizer.zero_grad()
-            torch.autograd.backward(loss)  # the typed spelling of loss.backward()
-            optimizer.step()
-            schedule.step()
-    return model.eval()
+            yield torch.nn.functional.cross_entropy(model(batch.x, batch.edge_index, batch.batch), batch.y)
+
+    optimizer = torch.optim.Adam(model.parameters(), _LEARNING_RATE, weight_decay=_WEIGHT_DECAY)
+    fit(model, optimizer, losses, epochs=epochs, steps=-(-len(graphs) // _BATCH_SIZE))
+    return model
 
 
 @torch.no_grad()
-def accuracy(model: DemoGIN, graphs: Sequence[Data]) -> float:
+def demo_accuracy(model: DemoGIN, graphs: Sequence[Data]) -> float:
     """Share of the graphs that the network puts into their class."""
     batch = Batch.from_data_list(list(graphs))
-    predicted = model(batch.x, batch.edge_index, batch.batch).argmax(dim=1)
-    return float((predicted == batch.y).double().mean())
+    classes = model(batch.x, batch.edge_index, batch.batch).argmax(dim=1)
+    return float((classes == batch.y).double().mean())
 
 
 def write_weights(model: DemoGIN, path: str | Path) -> None:
@@ -90,8 +78,8 @@ def write_weights(model: DemoGIN, path: str | Path) -> None:
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Entry point of ``python -m mage.models.train_demo``."""
-    parser = argparse.ArgumentParser(prog="python -m mage.models.train_demo", description="Train the demo network.")
+    """Entry point of ``python -m mage.models.demo_training``."""
+    parser = argparse.ArgumentParser(prog="python -m mage.models.demo_training", description="Train the demo network.")
     parser.add_argument(
         "--output",
         type=Path,
@@ -102,12 +90,11 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--graphs", type=int, default=4000, help="training graphs, %(default)s by default")
     parser.add_argument("--epochs", type=int, default=30, help="%(default)s by default")
     options = parser.parse_args(arguments)
-    # Kernels this small lose to the cost of sharing them, and sums in one order repeat to the last bit.
-    torch.set_num_threads(1)
     for_training, for_testing = np.random.default_rng(options.seed).spawn(2)
-    model = train(house_grid_graphs(options.graphs, for_training), options.epochs, options.seed)
     test_graphs = house_grid_graphs(1000, for_testing)
-    print(f"test accuracy {accuracy(model, test_graphs):.2%} of {len(test_graphs):,} graphs")
+    with one_thread():
+        model = train_demo_model(house_grid_graphs(options.graphs, for_training), options.epochs, options.seed)
+        print(f"test accuracy {demo_accuracy(model, test_graphs):.2%} of {len(test_graphs):,} graphs")
     write_weights(model, options.output)
     print(f"wrote {options.output} ({options.output.stat().st_size:,} bytes)")
 

@@ -37,9 +37,12 @@ const licences = packages.map((name) => {
   if (license !== "MIT") throw new Error(`${name} is under ${license}, not MIT; check before bundling it`);
   const file = readdirSync(folder).find((entry) => /^licen[cs]e/i.test(entry));
   if (!file) throw new Error(`${name} has no licence file`);
-  return `${name} ${version}\n\n${readFileSync(join(folder, file), "utf8").trim()}\n`;
+  // One line per paragraph, whatever width each library wraps its text at.
+  const paragraphs = readFileSync(join(folder, file), "utf8").trim().split(/\n\s*\n/);
+  const text = paragraphs.map((paragraph) => paragraph.trim().replace(/\s*\n\s*/g, " ")).join("\n");
+  return `${name} ${version}\n${text}\n`;
 });
-const notice = `The script of the pages contains these libraries.\n\n${licences.join("\n\n")}`;
+const notice = `The script of the pages contains these libraries.\n\n${licences.join("\n")}`;
 if (notice.includes("*/")) throw new Error("a licence text cannot stand in a comment");
 
 const script = result.outputFiles[0].text;

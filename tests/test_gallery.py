@@ -5,7 +5,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from mage.plots.indices import AGAINST, FOR
+from mage.drawing import AGAINST, FOR
 
 pytest.importorskip("torch_geometric")
 FOLDER = Path(__file__).parent.parent / "examples" / "gallery"

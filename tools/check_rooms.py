@@ -29,6 +29,7 @@ EXCEPTIONS: Mapping[tuple[str, str, str], str] = {
     ("explanation", "Explanation.plot", "plots"): "a method that people expect; matplotlib is loaded only when used",
     ("explanation", "Explanation.save_html", "report"): "a method that people expect; the page is built only when used",
     ("explanation", "Explanation._repr_html_", "report"): "notebooks call this method to show the object",
+    ("indices", "Interactions._repr_html_", "report"): "notebooks call this method to show the object",
 }
 MAX_LINES, MAX_PUBLIC, MAX_OTHER = 400, 20, 10
 FREE_SIGNATURES = {"_kernels", "cli"}  # kernels take arrays one by one; a command has one parameter per option

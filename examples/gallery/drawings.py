@@ -1,8 +1,7 @@
-"""Graphs, molecules, digits and sentences with their motifs, as SVG elements in the colours of :mod:`mage.plots`."""
+"""Graphs, molecules, digits and sentences with their motifs, as SVG elements in the colours of :mod:`mage.drawing`."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -11,8 +10,10 @@ import numpy as np
 from canvas import INK, SOFT, text
 
 import mage
-from mage.plots._outlines import outlines
-from mage.plots.indices import AGAINST, FOR, layout
+from mage.drawing import AGAINST, FOR, across, coloured_motifs, outlines, stress_layout
+from mage.drawing.molecule_shapes import MoleculeDrawing, Shape, draw_molecule
+from mage.drawing.molecules import bonds_of
+from mage.drawing.svg import line_path, motif_stroke
 
 TRUTH = "#3b6fb6"
 LEGEND = ((TRUTH, "ground truth"), (FOR, "speaks for"), (AGAINST, "speaks against"))
@@ -37,11 +38,7 @@ def groups_of(explanation: mage.Explanation, signed: bool = True) -> list[Group]
     """
     if not signed:
         return [Group(frozenset(motif.nodes), FOR) for motif in explanation.motifs]
-    strongest = max((abs(motif.score) for motif in explanation.motifs), default=1.0) or 1.0
-    return [
-        Group(frozenset(motif.nodes), FOR if motif.sign > 0 else AGAINST, abs(motif.score) / strongest)
-        for motif in explanation.motifs
-    ]
+    return [Group(frozenset(motif.nodes), colour, strength) for motif, colour, strength in coloured_motifs(explanation)]
 
 
 def truth_groups(motifs: Iterable[Iterable[int]]) -> list[Group]:
@@ -52,9 +49,7 @@ def truth_groups(motifs: Iterable[Iterable[int]]) -> list[Group]:
 def graph_places(data: Any, size: tuple[float, float] = (WIDTH, HEIGHT)) -> tuple[np.ndarray, tuple[float, float]]:
     """Where nodes are drawn, the longer direction of the graph across, and how much of the size this takes."""
     graph = mage.PlayerGraph.from_edge_index(data.edge_index.numpy(), int(data.num_nodes))
-    place = layout(graph)
-    place = place - place.mean(axis=0)
-    place = place @ np.linalg.svd(place, full_matrices=False)[2].T
+    place = across(stress_layout(graph.edges, graph.num_players))
     low, high = place.min(axis=0), place.max(axis=0)
     scale = ((np.array(size) - 2 * EDGE) / np.maximum(high - low, 1e-9)).min()
     height = float((high - low)[1] * scale + 2 * EDGE)
@@ -67,7 +62,7 @@ def graph_drawing(data: Any, place: np.ndarray, groups: Sequence[Group]) -> str:
     radius = 5.0 if len(place) <= 45 else 3.6
     parts = [_underlay(group, pairs, place, 2 * radius + 9) for group in groups]
     parts += [
-        f'<path d="{_line(place[i], place[j])}" stroke="{INK}" stroke-opacity="0.45" stroke-width="1.2"/>'
+        f'<path d="{line_path(place[i], place[j])}" stroke="{INK}" stroke-opacity="0.45" stroke-width="1.2"/>'
         for i, j in sorted(pairs)
     ]
     owner = {node: group.colour for group in groups for node in group.nodes}
@@ -80,33 +75,26 @@ def graph_drawing(data: Any, place: np.ndarray, groups: Sequence[Group]) -> str:
 
 def molecule_height(molecule: Any, width: float = WIDTH, most: float = HEIGHT) -> float:
     """How high a molecule is drawn at a width, so that no panel is mostly empty."""
-    _, place = _drawn(molecule, (width, most))
+    place = np.array(_drawn(molecule, (width, most)).places)
     return float(min(most, np.ptp(place[:, 1]) + 2.4 * EDGE))
 
 
 def molecule_drawing(molecule: Any, groups: Sequence[Group], size: tuple[float, float] = (WIDTH, HEIGHT)) -> str:
     """A molecule as RDKit draws it, in one ink, over its groups of atoms."""
-    svg, place = _drawn(molecule, size)
-    pairs = {tuple(sorted((bond.GetBeginAtomIdx(), bond.GetEndAtomIdx()))) for bond in molecule.GetBonds()}
+    drawing, pairs = _drawn(molecule, size), bonds_of(molecule)
+    place = np.array(drawing.places)
     bond = float(np.median([np.hypot(*(place[i] - place[j])) for i, j in pairs]))
     under = "".join(_underlay(group, pairs, place, max(11.0, 0.62 * bond)) for group in groups)
-    return under + "".join(_shapes(svg))
+    return under + "".join(_path(shape) for shape in drawing.shapes)
 
 
-def _drawn(molecule: Any, size: tuple[float, float]) -> tuple[str, np.ndarray]:
-    """RDKit's drawing, and where it put the atoms."""
-    from rdkit.Chem.Draw import rdMolDraw2D
+def _drawn(molecule: Any, size: tuple[float, float]) -> MoleculeDrawing:
+    return draw_molecule(molecule, (int(size[0]), int(size[1])), padding=0.09)
 
-    canvas = rdMolDraw2D.MolDraw2DSVG(int(size[0]), int(size[1]))
-    options: Any = canvas.drawOptions()
-    options.useBWAtomPalette()  # colour is for the groups
-    options.clearBackground = False
-    options.padding = 0.09
-    options.bondLineWidth = 2
-    canvas.DrawMolecule(rdMolDraw2D.PrepareMolForDrawing(molecule, kekulize=True, addChiralHs=False))
-    canvas.FinishDrawing()
-    points = [canvas.GetDrawCoords(atom) for atom in range(molecule.GetNumAtoms())]
-    return canvas.GetDrawingText(), np.array([[point.x, point.y] for point in points])
+
+def _path(shape: Shape) -> str:
+    line = f'stroke="{INK}" stroke-width="{shape.width:g}" stroke-linecap="round"' if shape.width else ""
+    return f'<path d="{shape.path}" fill="{INK if shape.filled else "none"}" {line}/>'
 
 
 def digit_drawing(image: np.ndarray, segments: np.ndarray, groups: Sequence[Group], side: float = HEIGHT) -> str:
@@ -157,31 +145,6 @@ def sentence_drawing(explanation: mage.Explanation, width: float) -> tuple[str, 
 
 def _underlay(group: Group, pairs: Iterable[tuple[int, int]], place: np.ndarray, width: float) -> str:
     """A broad stroke along the edges of a group, dashed in the middle where it speaks against."""
-    path = "".join(f"M{place[v][0]:.1f} {place[v][1]:.1f}h.01" for v in sorted(group.nodes))
-    path += "".join(_line(place[i], place[j]) for i, j in sorted(pairs) if {i, j} <= group.nodes)
-    shade = 0.3 + 0.3 * group.strength
-    shared = f'd="{path}" fill="none" stroke="{group.colour}" stroke-linecap="round" stroke-linejoin="round"'
-    stroke = f'<path {shared} stroke-width="{width:.1f}" stroke-opacity="{shade:.2f}"/>'
-    if group.colour == AGAINST:  # says the side without colour
-        stroke += f'<path {shared} stroke-width="{width / 3:.1f}" stroke-dasharray="6 9"/>'
+    opacity, dash = 0.3 + 0.3 * group.strength, (width / 3, "6 9")
+    stroke = motif_stroke(group.nodes, pairs, place, colour=group.colour, width=width, opacity=opacity, dash=dash)
     return f"<g>{stroke}</g>"
-
-
-def _line(start: np.ndarray, end: np.ndarray) -> str:
-    return f"M{start[0]:.1f} {start[1]:.1f}L{end[0]:.1f} {end[1]:.1f}"
-
-
-def _shapes(svg: str) -> Iterable[str]:
-    """RDKit's paths with attributes instead of styles, which pages with a strict policy refuse."""
-    for tag in re.findall(r"<path[^>]*>", svg):
-        path = re.search(r"\sd='([^']*)'", tag)
-        if path is None:
-            continue
-        style = dict(re.findall(r"([\w-]+):([^;']+)", (re.search(r"style='([^']*)'", tag) or [""])[0]))
-        fill = (re.search(r"\sfill='([^']*)'", tag) or [None, style.get("fill", "none")])[1]
-        stroke = style.get("stroke", "none")
-        width = style.get("stroke-width", "0").removesuffix("px")
-        drawn = (
-            f'stroke="{INK}" stroke-width="{width}" stroke-linecap="round"' if stroke not in {"none", "#FFFFFF"} else ""
-        )
-        yield f'<path d="{path[1]}" fill="{INK if fill not in ("none", "#FFFFFF") else "none"}" {drawn}/>'

@@ -1,4 +1,4 @@
-// What the page was made with; the Python module `mage.report._content` writes it.
+// What the page was made with; the Python module `mage.report.page_content` writes it.
 
 export type Drawing =
   | { kind: "graph" }

@@ -196,8 +196,8 @@ def test_the_mutagens_motifs_are_nitro_and_amino(tmp_path):
     )
     result = run(*arguments, "--folder", tmp_path / "run")
     assert result.exit_code == 0, result.output
-    from mage.report.corpus_content import corpus_content
-    from mage.report.corpus_entries import read_entries
+    from mage.report.corpus.content import corpus_content
+    from mage.report.corpus.entries import read_entries
 
     entries, _ = read_entries(sorted((tmp_path / "run").iterdir()))
     assert {entry.right for entry in entries} == {True}

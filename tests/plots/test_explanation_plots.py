@@ -5,6 +5,7 @@ from torch_geometric.data import Data
 
 import mage
 from mage.cli.demo import demo_explanation
+from mage.drawing import AGAINST, FOR
 from mage.plots import molecule_svg, plot_explanation, plot_sentence, plot_superpixels, save_figure
 from tests.helpers.graph_models import OneLayerNet, molecule
 
@@ -26,8 +27,8 @@ def test_pictures_repeat_byte_by_byte(explanation, tmp_path, kind):
 def test_colours_tell_for_from_against(explanation, tmp_path):
     save_figure(explanation.plot(heat_map=False), tmp_path / "graph.svg")
     text = (tmp_path / "graph.svg").read_text()
-    assert "#1b7837" in text
-    assert "#b2182b" in text
+    assert FOR in text
+    assert AGAINST in text
 
 
 def test_molecules_are_drawn_as_molecules():

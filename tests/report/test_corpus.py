@@ -8,8 +8,8 @@ import pytest
 
 from mage.experiments.pages import run_page
 from mage.explanation import GraphSubject
-from mage.report.corpus_content import corpus_content, least_graphs
-from mage.report.corpus_entries import class_names, read_entries
+from mage.report.corpus.content import corpus_content, least_graphs
+from mage.report.corpus.entries import class_names, read_entries
 from tests.helpers.corpora import aniline, benzene, explained, nitrobenzene, write_molecules
 
 pytest.importorskip("rdkit")

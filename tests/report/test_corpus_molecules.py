@@ -7,12 +7,12 @@ import networkx as nx
 import numpy as np
 import pytest
 
+from mage.drawing.molecules import AROMATIC, molecule_of
 from mage.explanation import GraphSubject, MoleculeSubject
-from mage.report.corpus_entries import read_entries
-from mage.report.molecules import AROMATIC, molecule_of
-from mage.report.motif_classes import Catalogue, LabelledGraph
-from mage.report.naming import formula, pattern_name, pattern_text
-from mage.report.scenes import stress_layout
+from mage.report.corpus.entries import molecule_graph, read_entries
+from mage.report.corpus.labelled_graphs import Catalogue, LabelledGraph
+from mage.report.corpus.pattern_names import formula, pattern_name, pattern_text
+from mage.report.corpus.scenes import graph_places
 from tests.helpers.corpora import aniline, benzene, explained, nitrobenzene
 
 chem = pytest.importorskip("rdkit.Chem")
@@ -45,15 +45,15 @@ def test_either_way_to_write_a_ring_gives_the_same_pattern():
     for shift in (0, 1):
         ring = [(v, (v + 1) % 6, orders[(v + shift) % 6]) for v in range(6)]
         molecule = molecule_of(explained(names + ["H"] * 6, [*ring, *hydrogens], []))
-        assert catalogue.number(molecule.labelled().induced(range(6))) == 0
-        assert pattern_name(molecule.labelled().induced(range(6)), True) == "benzene ring"
+        assert catalogue.number(molecule_graph(molecule).induced(range(6))) == 0
+        assert pattern_name(molecule_graph(molecule).induced(range(6)), True) == "benzene ring"
 
 
 def test_hydrogens_that_are_no_nodes_stay_on_atoms_other_than_carbon():
     aminophenol = chem.MolFromSmiles("Nc1ccc(O)cc1")
     bonds = [(bond.GetBeginAtomIdx(), bond.GetEndAtomIdx()) for bond in aminophenol.GetBonds()]
     explanation = explained([str(v) for v in range(8)], bonds, [], subject=MoleculeSubject("Nc1ccc(O)cc1"))
-    graph = molecule_of(explanation).labelled()
+    graph = molecule_graph(molecule_of(explanation))
     assert graph.labels == ("NH2", "C", "C", "C", "C", "OH", "C", "C")
     assert pattern_name(graph.induced([0]), True) == "amino"
     assert pattern_text(graph.induced([0]), True) == "NH₂"
@@ -77,7 +77,7 @@ def test_without_rdkit_groups_are_told_by_their_atoms(monkeypatch):
     molecule = molecule_of(nitrobenzene())
     assert molecule.chemical is None
     assert not molecule.has_orders
-    pattern = molecule.labelled(orders=False).induced([6, 7, 8])
+    pattern = molecule_graph(molecule, orders=False).induced([6, 7, 8])
     assert (pattern_name(pattern, True), pattern_text(pattern, True)) == ("nitro", "NO₂")
     # A carbon and an oxygen may be a carbonyl, an alcohol or an ether.
     assert pattern_name(LabelledGraph.make("CO", [(0, 1, "")]), True) == ""
@@ -113,7 +113,7 @@ def test_groups_within_a_fragment_are_named(smiles, name):
     found = molecule_of(
         explained([str(v) for v in range(molecule.GetNumAtoms())], bonds, [], subject=MoleculeSubject(smiles))
     )
-    assert pattern_name(found.labelled(), True) == name
+    assert pattern_name(molecule_graph(found), True) == name
 
 
 @pytest.mark.parametrize(
@@ -144,7 +144,7 @@ def test_shapes_of_plain_graphs_are_named(graph, name):
 
 
 def test_one_group_on_a_skeleton_is_written_as_chemists_do():
-    graph = molecule_of(nitrobenzene()).labelled()
+    graph = molecule_graph(molecule_of(nitrobenzene()))
     assert pattern_text(graph.induced([0, 6, 7, 8]), True) == "C–NO₂"
     assert pattern_text(graph.induced([0, 1, 6, 7, 8]), True) == "C₂–NO₂"
     assert pattern_text(graph.induced([0, 6]), True) == "C–N"
@@ -157,9 +157,9 @@ def test_words_are_named_by_themselves():
 
 def test_layouts_keep_distances_and_repeat():
     cycle = LabelledGraph.make([""] * 6, [(v, (v + 1) % 6, "") for v in range(6)])
-    places = stress_layout(cycle)
+    places = graph_places(cycle)
     sides = [np.linalg.norm(places[v] - places[(v + 1) % 6]) for v in range(6)]
     assert np.ptp(sides) < 0.05 * np.mean(sides)
-    assert np.array_equal(places, stress_layout(cycle))
+    assert np.array_equal(places, graph_places(cycle))
     apart = LabelledGraph.make(["", ""], [])
-    assert np.linalg.norm(np.subtract(*stress_layout(apart))) > 1
+    assert np.linalg.norm(np.subtract(*graph_places(apart))) > 1

@@ -1,7 +1,6 @@
 """Alkane-Carbonyl, as the files are called: molecules with a fluoride and a carbonyl, or not."""
 
-from mage.datasets.graph_attribution import NETWORK_ARGUMENTS, task_files, task_info
-from mage.datasets.training_plans import NetworkPlans
+from mage.datasets.graph_attribution import task_files, task_info
 
 SOURCE = task_files(
     "alkane_carbonyl",
@@ -12,13 +11,9 @@ SOURCE = task_files(
     "7915107a397240cec3daf027d713db2bed107d19d9d941b6d36a4a334a5dfae8",
 )
 
+_CLASSES = ("not both", "fluoride and carbonyl")
+_TRUTH = "fluorides and carbonyls"
+_REMARK = f"in spite of its name, the published ground truth marks {_TRUTH}"
 INFO = task_info(
-    "alkane_carbonyl",
-    "Alkane-Carbonyl",
-    ("not both", "fluoride and carbonyl"),
-    source=SOURCE,
-    truth="fluorides and carbonyls",
-    networks=NetworkPlans(arguments=NETWORK_ARGUMENTS),
-    num_graphs=4326,
-    remark="in spite of its name, the published ground truth marks fluorides and carbonyls",
+    "alkane_carbonyl", "Alkane-Carbonyl", _CLASSES, source=SOURCE, truth=_TRUTH, num_graphs=4326, remark=_REMARK
 )

@@ -1,8 +1,8 @@
 """Benzene: molecules with and without a benzene ring."""
 
 from mage.datasets.dataset_info import PaperFigures
-from mage.datasets.graph_attribution import NETWORK_ARGUMENTS, task_files, task_info
-from mage.datasets.training_plans import NetworkPlans, TrainingPlan
+from mage.datasets.graph_attribution import task_files, task_info
+from mage.datasets.training_plans import TrainingPlan
 
 SOURCE = task_files(
     "benzene",
@@ -20,7 +20,6 @@ INFO = task_info(
     source=SOURCE,
     truth="benzene rings",
     paper=PaperFigures(graphs=12_000, nodes=20.58, edges=21.83, gcn=85.42, gin=91.92, gat=85.92),
-    networks=NetworkPlans(
-        TrainingPlan(epochs=40, learning_rate=3e-3), {"gin": {"epochs": 100}}, arguments=NETWORK_ARGUMENTS
-    ),
+    training=TrainingPlan(epochs=40, learning_rate=3e-3),
+    changes={"gin": {"epochs": 100}},
 )

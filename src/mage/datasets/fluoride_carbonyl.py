@@ -1,7 +1,6 @@
 """Fluoride-Carbonyl, as the files are called: molecules with an unbranched alkane and a carbonyl, or not."""
 
-from mage.datasets.graph_attribution import NETWORK_ARGUMENTS, task_files, task_info
-from mage.datasets.training_plans import NetworkPlans
+from mage.datasets.graph_attribution import task_files, task_info
 
 SOURCE = task_files(
     "fluoride_carbonyl",
@@ -12,13 +11,9 @@ SOURCE = task_files(
     "7c4d1863a2f6a026ef3dafc4c7f54519cdd75aa15ea1f298b08e64fa3b75d11d",
 )
 
+_CLASSES = ("not both", "unbranched alkane and carbonyl")
+_TRUTH = "unbranched alkanes and carbonyls"
+_REMARK = f"in spite of its name, the published ground truth marks {_TRUTH}"
 INFO = task_info(
-    "fluoride_carbonyl",
-    "Fluoride-Carbonyl",
-    ("not both", "unbranched alkane and carbonyl"),
-    source=SOURCE,
-    truth="unbranched alkanes and carbonyls",
-    networks=NetworkPlans(arguments=NETWORK_ARGUMENTS),
-    num_graphs=8671,
-    remark="in spite of its name, the published ground truth marks unbranched alkanes and carbonyls",
+    "fluoride_carbonyl", "Fluoride-Carbonyl", _CLASSES, source=SOURCE, truth=_TRUTH, num_graphs=8671, remark=_REMARK
 )

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import csv
 import io
+from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -19,9 +20,9 @@ from mage.datasets.columns import Columns
 from mage.datasets.dataset_info import Content, DataRoot, DatasetInfo, ExplanationSettings, published
 from mage.datasets.pickles import DamagedFileError, read_object_array
 from mage.datasets.published_files import PublishedFiles, files_at, read_bytes, read_text
+from mage.datasets.training_plans import USUAL_TRAINING, NetworkPlans, TrainingPlan
 from mage.datasets.truth import motif_numbers
 
-NETWORK_ARGUMENTS = {"gin": {"width": 32}}
 _ADDRESS = "https://github.com/google-research/graph-attribution/raw/03e7495379df26a21395b25c6a14d92dc27fc3b0/data"
 _FILES = ("x_true.npz", "y_true.npz", "true_raw_attribution_datadicts.npz")
 
@@ -37,7 +38,17 @@ def task_files(folder: str, task: str, *digests: str) -> PublishedFiles:
     )
 
 
-def task_info(name: str, title: str, classes: tuple[str, str], *, source: PublishedFiles, **others: Any) -> DatasetInfo:
+def task_info(
+    name: str,
+    title: str,
+    classes: tuple[str, str],
+    *,
+    source: PublishedFiles,
+    truth: str,
+    training: TrainingPlan = USUAL_TRAINING,
+    changes: Mapping[str, Mapping[str, Any]] | None = None,
+    **others: Any,
+) -> DatasetInfo:
     """The entry of a task.
 
     Args:
@@ -45,11 +56,22 @@ def task_info(name: str, title: str, classes: tuple[str, str], *, source: Publis
         title: Name for people.
         classes: What molecules of the two classes have.
         source: See :func:`task_files`.
+        truth: What the ground-truth motifs are, in words.
+        training: How networks are trained.
+        changes: See :class:`NetworkPlans`.
         **others: Other fields.
     """
-    settings = ExplanationSettings("split", "logit", num_motifs=None, label=1)
-    build = partial(_build_task, source)
-    return DatasetInfo(name, title, classes, settings=settings, build=build, source=source, **others)
+    return DatasetInfo(
+        name,
+        title,
+        classes,
+        truth,
+        ExplanationSettings("split", "logit", num_motifs=None, label=1),
+        partial(_build_task, source),
+        source=source,
+        networks=NetworkPlans(training, changes or {}, arguments={"gin": {"width": 32}}),
+        **others,
+    )
 
 
 def _build_task(source: PublishedFiles, root: DataRoot) -> Content:

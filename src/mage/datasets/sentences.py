@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,12 +13,13 @@ from numpy.typing import NDArray
 from mage._core.optional import require
 from mage.datasets.cache import cached
 from mage.datasets.columns import OUTSIDE, Columns, Indices
-from mage.datasets.dataset_info import Content, DataRoot, ExplanationSettings, Split, published
+from mage.datasets.dataset_info import Content, DataRoot, DatasetInfo, ExplanationSettings, Split, published
 from mage.datasets.published_files import PublishedFiles
 
-SETTINGS = ExplanationSettings("zero", "logit", num_motifs=4, max_nodes=0.3, least_nodes=3, connected=False, limit=200)
-OPTIONS = ("encoder", "workers", "limit")
-REMARK = "spaCy's tree; words as published, so counts differ from those of the paper's tokenizer"
+_SETTINGS = ExplanationSettings("zero", "logit", num_motifs=4, max_nodes=0.3, least_nodes=3, connected=False, limit=200)
+_REMARK = "spaCy's tree; words as published, so counts differ from those of the paper's tokenizer"
+Reader: TypeAlias = Callable[[Mapping[str, Path]], "Sentences"]
+"""Reads the sentences from published files."""
 
 
 class Sentences(NamedTuple):
@@ -36,9 +38,37 @@ def joined(parts: Sequence[Sequence[tuple[list[str], int]]]) -> tuple[list[list[
     return words, labels, np.split(np.arange(sum(sizes)), np.cumsum(sizes)[:-1])
 
 
-def build_trees(
+def tree_info(
+    name: str, title: str, classes: tuple[str, ...], read: Reader, source: PublishedFiles, **others: Any
+) -> DatasetInfo:
+    """The entry of a set of sentences.
+
+    Args:
+        name: Name to load it by.
+        title: Name for people.
+        classes: One name per class.
+        read: Reads the sentences from the files.
+        source: The files.
+        **others: Other fields.
+    """
+    return DatasetInfo(
+        name,
+        title,
+        classes,
+        "none",
+        _SETTINGS,
+        partial(_build_trees, name, read, source),
+        ("encoder", "workers", "limit"),
+        source,
+        extra="text",
+        remark=_REMARK,
+        **others,
+    )
+
+
+def _build_trees(
     name: str,
-    read: Callable[[Mapping[str, Path]], Sentences],
+    read: Reader,
     source: PublishedFiles,
     root: DataRoot,
     *,
@@ -46,17 +76,7 @@ def build_trees(
     workers: int = 1,
     limit: int | None = None,
 ) -> Content:
-    """Published sentences as trees.
-
-    Args:
-        name: Name of the dataset.
-        read: Reads the sentences from the files.
-        source: The files.
-        root: Where they are looked for.
-        encoder: What embeds words: ``"minilm"`` or a Hugging Face name.
-        workers: Processes that make the trees.
-        limit: Take the first so many sentences only.
-    """
+    """Published sentences as trees: of the first so many, with words embedded by an encoder."""
     files = root.files(source)
     sentences = read(files)
     columns = tree_columns(name, sentences.words[:limit], sentences.labels[:limit], encoder, workers)

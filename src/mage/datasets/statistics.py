@@ -42,7 +42,7 @@ Row = tuple[DatasetInfo, Statistics | Exception]
 """A dataset with its statistics, or with what kept it from being loaded."""
 
 
-def statistics(dataset: GraphDataset) -> Statistics:
+def statistics_of(dataset: GraphDataset) -> Statistics:
     """Counts and means of a dataset."""
     candidates = [] if dataset.task == "node" else dataset.candidates().tolist()
     counts = Counter(len(dataset.motifs(position)) for position in candidates)
@@ -64,7 +64,7 @@ def dataset_statistics(
     for known in [info(name) for name in chosen or names()]:
         options: dict[str, Any] = {"workers": workers} if "workers" in known.options else {}
         try:
-            yield known, statistics(load(known.name, root, **options))
+            yield known, statistics_of(load(known.name, root, **options))
         except (OSError, ValueError, ImportError) as error:
             yield known, error
 

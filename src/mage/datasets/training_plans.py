@@ -45,6 +45,9 @@ class TrainingPlan:
         return asdict(self)
 
 
+USUAL_TRAINING = TrainingPlan(epochs=60, learning_rate=3e-3)
+
+
 @dataclass(frozen=True)
 class NetworkPlans:
     """The networks for a dataset: their arguments and their training.
@@ -57,7 +60,7 @@ class NetworkPlans:
         kinds: Kinds that can learn the dataset.
     """
 
-    training: TrainingPlan = field(default_factory=lambda: TrainingPlan(epochs=60, learning_rate=3e-3))
+    training: TrainingPlan = USUAL_TRAINING
     changes: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     readout: str = "mean"
     arguments: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import partial
 from pathlib import Path
 
-from mage.datasets.dataset_info import DatasetInfo, PaperFigures, Split
+from mage.datasets.dataset_info import PaperFigures, Split
 from mage.datasets.pickles import DamagedFileError
 from mage.datasets.published_files import PublishedFiles, files_at, read_text
-from mage.datasets.sentences import OPTIONS, REMARK, SETTINGS, Sentences, build_trees, joined
+from mage.datasets.sentences import Sentences, joined, tree_info
 from mage.datasets.training_plans import NetworkPlans, TrainingPlan
 
 _ADDRESS = (
@@ -47,19 +46,7 @@ def _tweets(path: Path) -> list[tuple[list[str], int]]:
     return tweets
 
 
-INFO = DatasetInfo(
-    name="twitter",
-    title="Twitter",
-    class_names=("negative", "neutral", "positive"),
-    truth="none",
-    settings=SETTINGS,
-    build=partial(build_trees, "twitter", read_tweets, SOURCE),
-    options=OPTIONS,
-    source=SOURCE,
-    paper=PaperFigures(graphs=6940, nodes=21.10, edges=20.10, gcn=69.22, gin=63.87, gat=67.34),
-    networks=NetworkPlans(
-        TrainingPlan(epochs=8, batch_size=64, learning_rate=1e-3), {"gin": {"batch_size": 256}}, readout="max"
-    ),
-    extra="text",
-    remark=REMARK,
-)
+_PAPER = PaperFigures(graphs=6940, nodes=21.10, edges=20.10, gcn=69.22, gin=63.87, gat=67.34)
+_NETWORKS = NetworkPlans(TrainingPlan(epochs=8, learning_rate=1e-3), {"gin": {"batch_size": 256}}, readout="max")
+_CLASSES = ("negative", "neutral", "positive")
+INFO = tree_info("twitter", "Twitter", _CLASSES, read_tweets, SOURCE, paper=_PAPER, networks=_NETWORKS)

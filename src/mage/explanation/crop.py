@@ -28,7 +28,7 @@ def crop(explanation: Explanation, most_nodes: int = MOST_NODES) -> Explanation:
     checked_whole("most_nodes", most_nodes)
     if explanation.num_nodes <= most_nodes:
         return explanation
-    kept = _nearest(explanation, most_nodes)
+    kept = nodes_in_view(explanation, most_nodes)
     number = np.full(explanation.num_nodes, -1, dtype=np.int64)
     number[kept] = np.arange(len(kept))
     names = tuple(explanation.names[v] for v in kept.tolist())
@@ -65,27 +65,35 @@ def _truth(explanation: Explanation, number: Integers) -> tuple[tuple[int, ...],
     return tuple(part for part in parts if part)
 
 
-def _nearest(explanation: Explanation, most: int) -> Integers:
-    """Nodes to keep, ascending: those that have to stay, then by distance to them, players first."""
+def nodes_in_view(explanation: Explanation, most_nodes: int, keep_players: bool = True) -> Integers:
+    """Nodes of a graph that are worth drawing, ascending: those that have to stay, then by distance to them.
+
+    Args:
+        explanation: Of a graph of any size.
+        most_nodes: Nodes to keep, unless those that have to stay are more.
+        keep_players: Whether a node of every player has to stay, besides the nodes of motifs and the explained ones.
+    """
     count = explanation.num_nodes
+    if count <= most_nodes:
+        return np.arange(count)
     must = np.zeros(count, dtype=np.bool_)
     must[list(explanation.motifs.nodes)] = True
     must[list(explanation.target_nodes)] = True
     plays = np.zeros(count, dtype=np.bool_)
     for nodes in explanation.players:
         plays[list(nodes)] = True
-        if not must[list(nodes)].any():
+        if keep_players and not must[list(nodes)].any():
             must[nodes[0]] = True
     source, target = explanation.edge_index
     ends = (np.concatenate([source, target]), np.concatenate([target, source]))
     matrix = csr_array(coo_array((np.ones(len(ends[0]), dtype=np.int8), ends), shape=(count, count)))
     kept, ring = must, must
-    while kept.sum() < most:
+    while kept.sum() < most_nodes:
         ring = (matrix @ ring.astype(np.float32) > 0) & ~kept
         near = np.flatnonzero(ring)
         if len(near) == 0:
             break
         order = near[np.argsort(~plays[near], kind="stable")]
         kept = kept.copy()
-        kept[order[: most - int(kept.sum())]] = True
+        kept[order[: most_nodes - int(kept.sum())]] = True
     return np.flatnonzero(kept)

@@ -9,20 +9,19 @@ import numpy as np
 
 from mage._core.optional import require
 from mage._core.typing import AnyArray, Floats
+from mage.drawing import coloured_motifs, undirected_edges, words_of
+from mage.drawing.colours import hex_colour, mixed_with_white
+from mage.drawing.molecules import bond_ends, read_smiles
+from mage.explanation.crop import crop
 from mage.explanation.subject import MoleculeSubject
-from mage.plots.indices import AGAINST, FOR, layout
+from mage.graph import PlayerGraph
+from mage.plots.indices import graph_positions, sign_map
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
     from mage.explanation import Explanation
-
-
-def _strengths(explanation: Explanation) -> list[tuple[Any, str, float]]:
-    """Motifs with their colour and a strength in (0, 1], the strongest first."""
-    strongest = max((abs(motif.score) for motif in explanation.motifs), default=1.0) or 1.0
-    return [(motif, FOR if motif.sign > 0 else AGAINST, abs(motif.score) / strongest) for motif in explanation.motifs]
 
 
 def draw_motifs(axes: Axes, explanation: Explanation, positions: Any = None, labels: bool | None = None) -> None:
@@ -34,15 +33,13 @@ def draw_motifs(axes: Axes, explanation: Explanation, positions: Any = None, lab
         positions: Positions of the nodes [n, 2]; a layout of the graph by default.
         labels: Whether to write the nodes' names; by default up to 60 nodes.
     """
-    from mage.graph import PlayerGraph
-
     graph = PlayerGraph.from_edge_index(explanation.edge_index, explanation.num_nodes)
-    place = layout(graph) if positions is None else np.asarray(positions)
+    place = graph_positions(graph) if positions is None else np.asarray(positions)
     size = float(np.clip(9000 / max(explanation.num_nodes, 1), 25, 320))
     for i, j in graph.edges.tolist():
         axes.plot(*place[[i, j]].T, color="0.8", linewidth=1, zorder=1)
     axes.scatter(place[:, 0], place[:, 1], s=size, color="white", edgecolors="0.6", zorder=3)
-    for motif, colour, strength in _strengths(explanation):
+    for motif, colour, strength in coloured_motifs(explanation):
         nodes = list(motif.nodes)
         inside = set(nodes)
         style = "-" if motif.sign > 0 else (0, (3, 1.5))
@@ -80,7 +77,7 @@ def draw_heat_map(axes: Axes, explanation: Explanation) -> None:
     order = _players_by_motif(explanation)
     matrix = explanation.interactions.matrix[np.ix_(order, order)]
     reach = float(np.abs(matrix).max()) or 1.0
-    axes.imshow(matrix, cmap="PiYG", vmin=-reach, vmax=reach, interpolation="nearest")
+    axes.imshow(matrix, cmap=sign_map(), vmin=-reach, vmax=reach, interpolation="nearest")
     names = [explanation.interactions.names[player] for player in order]
     if len(names) <= 40:
         axes.set_xticks(range(len(names)), names, rotation=90, fontsize=6, parse_math=False)
@@ -98,8 +95,6 @@ def plot_explanation(explanation: Explanation, positions: Any = None, heat_map: 
     """The graph with its motifs, their scores, and the heat map beside it."""
     require("matplotlib", "plot")
     from matplotlib.figure import Figure
-
-    from mage.explanation.crop import crop
 
     if positions is None:
         explanation = crop(explanation)
@@ -128,26 +123,19 @@ def molecule_svg(explanation: Explanation, smiles: str | None = None, size: tupl
         smiles: The molecule; by default the one that came with the graph.
         size: Width and height in pixels.
     """
-    chem = require("rdkit.Chem", "chem")
     drawing = require("rdkit.Chem.Draw.rdMolDraw2D", "chem")
     subject = explanation.subject
     text = smiles if smiles is not None else subject.smiles if isinstance(subject, MoleculeSubject) else ""
     if not text:
         raise ValueError("smiles: the explanation carries none; pass it")
-    molecule = chem.MolFromSmiles(text)
-    if molecule is None:
-        raise ValueError(f"smiles: RDKit cannot read {text!r}")
-    if molecule.GetNumAtoms() < explanation.num_nodes:
-        molecule = chem.AddHs(molecule)
-    if molecule.GetNumAtoms() != explanation.num_nodes:
-        raise ValueError(f"smiles: {molecule.GetNumAtoms()} atoms, but the graph has {explanation.num_nodes} nodes")
+    molecule = read_smiles(text, explanation.num_nodes)
     atoms, bonds = {}, {}
-    for motif, colour, strength in _strengths(explanation):
-        shade = _shade(colour, strength)
+    for motif, colour, strength in coloured_motifs(explanation):
+        shade = _pale(colour, strength)
         inside = set(motif.nodes)
         atoms.update(dict.fromkeys(motif.nodes, shade))
         for bond in molecule.GetBonds():
-            if {bond.GetBeginAtomIdx(), bond.GetEndAtomIdx()} <= inside:
+            if inside.issuperset(bond_ends(bond)):
                 bonds[bond.GetIdx()] = shade
     canvas = drawing.MolDraw2DSVG(*size)
     drawing.PrepareAndDrawMolecule(
@@ -162,12 +150,9 @@ def molecule_svg(explanation: Explanation, smiles: str | None = None, size: tupl
     return str(canvas.GetDrawingText())
 
 
-def _shade(colour: str, strength: float) -> tuple[float, float, float]:
-    """A colour mixed with white, paler for weaker motifs."""
-    parts = [int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5)]
-    weight = 0.3 + 0.5 * strength
-    red, green, blue = (weight * part + 1 - weight for part in parts)
-    return red, green, blue
+def _pale(colour: str, strength: float) -> tuple[float, float, float]:
+    """The colour of a motif behind letters, paler for weaker motifs."""
+    return mixed_with_white(colour, 0.3 + 0.5 * strength)
 
 
 def plot_sentence(explanation: Explanation, words: Sequence[str] | None = None) -> Figure:
@@ -176,21 +161,20 @@ def plot_sentence(explanation: Explanation, words: Sequence[str] | None = None) 
     from matplotlib.figure import Figure
     from matplotlib.patches import Arc
 
-    shown = list(explanation.names if words is None else words)
+    shown = list(words_of(explanation) if words is None else words)
     if len(shown) != explanation.num_nodes:
         raise ValueError(f"words: {len(shown)} words for {explanation.num_nodes} nodes")
     widths = np.array([len(word) + 2.0 for word in shown])
     centres = np.cumsum(widths) - widths / 2
     figure = Figure(figsize=(max(4.0, 0.11 * widths.sum()), 2.4), layout="constrained")
     axes = figure.add_subplot()
-    for i, j in {tuple(sorted(pair)) for pair in explanation.edge_index.T.tolist() if pair[0] != pair[1]}:
+    for i, j in undirected_edges(explanation):
         width = centres[j] - centres[i]
         axes.add_patch(Arc(((centres[i] + centres[j]) / 2, 1.0), width, 0.5 + 0.12 * width, theta2=180, color="0.7"))
     colours = dict.fromkeys(range(len(shown)), "none")
-    for motif, colour, strength in _strengths(explanation):
+    for motif, colour, strength in coloured_motifs(explanation):
         for v in motif.nodes:
-            red, green, blue = _shade(colour, strength)
-            colours[v] = f"#{int(255 * red):02x}{int(255 * green):02x}{int(255 * blue):02x}"
+            colours[v] = hex_colour(_pale(colour, strength))
     against = {v for motif in explanation.motifs if motif.sign < 0 for v in motif.nodes}
     for v, word in enumerate(shown):
         axes.text(
@@ -226,8 +210,8 @@ def plot_superpixels(explanation: Explanation, image: AnyArray, segments: AnyArr
     if regions.shape != np.asarray(image).shape[:2] or regions.max() >= explanation.num_nodes:
         raise ValueError(f"segments must number the {explanation.num_nodes} super-pixels of each pixel of the image")
     overlay: Floats = np.zeros((*regions.shape, 4))
-    for motif, colour, strength in _strengths(explanation):
-        overlay[np.isin(regions, motif.nodes)] = (*_shade(colour, 1.0), 0.25 + 0.5 * strength)
+    for motif, colour, strength in coloured_motifs(explanation):
+        overlay[np.isin(regions, motif.nodes)] = (*_pale(colour, 1.0), 0.25 + 0.5 * strength)
     figure = Figure(figsize=(4, 4.4), layout="constrained")
     axes = figure.add_subplot()
     axes.imshow(image, cmap="gray")

@@ -8,9 +8,9 @@ import numpy as np
 
 from mage._core.optional import require
 from mage._core.typing import AnyArray, Masks
+from mage.drawing import coloured_motifs, outlines
 from mage.explanation.subject import ImageSubject
-from mage.plots._outlines import outlines
-from mage.plots.indices import AGAINST, FOR
+from mage.plots.indices import sign_map
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -31,9 +31,9 @@ def plot_image(explanation: Explanation, image: Any = None, segments: Any = None
     require("matplotlib", "plot")
     from matplotlib.figure import Figure
 
-    own_image, own_segments = attached_image(explanation) if image is None or segments is None else (None, None)
-    pixels = np.asarray(own_image if image is None else image)
-    labels = np.asarray(own_segments if segments is None else segments)
+    carried = attached_image(explanation) if image is None or segments is None else (image, segments)
+    pixels = np.asarray(carried[0] if image is None else image)
+    labels = np.asarray(carried[1] if segments is None else segments)
     if labels.shape != pixels.shape[:2] or labels.max() >= explanation.num_nodes:
         raise ValueError(f"segments must number the {explanation.num_nodes} regions of each pixel of the image")
     figure = Figure(figsize=(10 if heat_map else 5, 5.4), layout="constrained")
@@ -59,30 +59,28 @@ def draw_motif_outlines(axes: Axes, explanation: Explanation, image: AnyArray, s
     axes.imshow(image, cmap="gray", vmin=0, vmax=_white(image), interpolation="nearest")
     if len(explanation.motifs):
         _add_region(axes, chosen == 0, facecolor="white", alpha=0.55, linewidth=0)
-    strongest = max((abs(motif.score) for motif in explanation.motifs), default=1.0) or 1.0
-    for number, motif in enumerate(explanation.motifs, start=1):
-        speaks = motif.sign > 0
+    for number, (motif, colour, strength) in enumerate(coloured_motifs(explanation), start=1):
+        is_for = motif.sign > 0
         _add_region(
             axes,
             chosen == number,
             facecolor="none",
-            edgecolor=FOR if speaks else AGAINST,
-            linewidth=1.5 + 2.5 * abs(motif.score) / strongest,
-            linestyle="-" if speaks else (0, (3, 1.5)),
-            hatch=None if speaks else "//",
+            edgecolor=colour,
+            linewidth=1.5 + 2.5 * strength,
+            linestyle="-" if is_for else (0, (3, 1.5)),
+            hatch=None if is_for else "//",
         )
     axes.set_axis_off()
 
 
 def draw_region_scores(axes: Axes, explanation: Explanation, image: AnyArray, segments: AnyArray) -> None:
     """Draw what each region contributes, its share of interactions included, over the image in grey."""
-    from matplotlib import colormaps
     from matplotlib.cm import ScalarMappable
     from matplotlib.colors import Normalize
 
     scores = explanation.node_scores
     reach = float(np.abs(scores).max()) or 1.0
-    scale = ScalarMappable(Normalize(-reach, reach), colormaps["PiYG"])
+    scale = ScalarMappable(Normalize(-reach, reach), sign_map())
     grey = image if image.ndim == 2 else image[:, :, :3].mean(axis=2)
     axes.imshow(grey, cmap="gray", vmin=0, vmax=_white(image), interpolation="nearest")
     for region, score in enumerate(scores.tolist()):

@@ -11,27 +11,26 @@ import numpy as np
 from mage._core.files import atomic_path
 from mage._core.optional import require
 from mage._core.typing import Floats
+from mage.drawing import AGAINST, FOR, side_colour, stress_layout
 from mage.graph import PlayerGraph
 from mage.indices import FAMILIES, Interactions
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.colors import Colormap
     from matplotlib.figure import Figure
 
-FOR, AGAINST = "#1b7837", "#b2182b"
+
+def graph_positions(graph: PlayerGraph) -> Floats:
+    """Positions [n, 2] of the players of a graph; see :func:`mage.drawing.stress_layout`."""
+    return stress_layout(graph.edges, graph.num_players)
 
 
-def layout(graph: PlayerGraph, seed: int = 0) -> Floats:
-    """Positions [n, 2] of the players, the same for the same graph and seed."""
-    networkx = require("networkx", "plot")
-    drawn = networkx.Graph()
-    drawn.add_nodes_from(range(graph.num_players))
-    drawn.add_edges_from(graph.edges.tolist())
-    if 1 < graph.num_players <= 300 and networkx.is_connected(drawn):
-        placed = networkx.kamada_kawai_layout(drawn)
-    else:
-        placed = networkx.spring_layout(drawn, seed=seed)
-    return np.array([placed[player] for player in range(graph.num_players)])
+def sign_map() -> Colormap:
+    """The colours of values from negative to positive."""
+    from matplotlib.colors import LinearSegmentedColormap
+
+    return LinearSegmentedColormap.from_list("mage", [AGAINST, "#ffffff", FOR])
 
 
 def draw_interactions(axes: Axes, interactions: Interactions, positions: Any = None, most_pairs: int = 40) -> None:
@@ -44,7 +43,7 @@ def draw_interactions(axes: Axes, interactions: Interactions, positions: Any = N
         most_pairs: Number of pairs drawn at most.
     """
     require("matplotlib", "plot")
-    place = layout(interactions.graph) if positions is None else np.asarray(positions)
+    place = graph_positions(interactions.graph) if positions is None else np.asarray(positions)
     matrix = interactions.matrix
     strongest = float(np.abs(matrix).max()) or 1.0
     for i, j in interactions.graph.edges.tolist():
@@ -56,7 +55,7 @@ def draw_interactions(axes: Axes, interactions: Interactions, positions: Any = N
             # Dashes keep the sign readable without colour.
             axes.plot(
                 *place[[i, j]].T,
-                color=FOR if value > 0 else AGAINST,
+                color=side_colour(value),
                 linestyle="-" if value > 0 else (0, (3, 2)),
                 linewidth=1 + 5 * strength,
                 alpha=0.25 + 0.75 * strength,
@@ -70,7 +69,7 @@ def draw_interactions(axes: Axes, interactions: Interactions, positions: Any = N
             place[player, 0],
             place[player, 1],
             s=320,
-            color=FOR if value > 0 else AGAINST,
+            color=side_colour(value),
             alpha=0.75 * shade,
             linewidths=0,
             zorder=4,
@@ -89,7 +88,7 @@ def plot_indices(results: Sequence[Interactions], title: str = "") -> Figure:
     columns = min(2, len(results))
     rows = -(-len(results) // columns)
     figure = Figure(figsize=(5.2 * columns, 4.4 * rows), layout="constrained")
-    positions = layout(results[0].graph)
+    positions = graph_positions(results[0].graph)
     for cell, result in enumerate(results):
         axes = figure.add_subplot(rows, columns, cell + 1)
         draw_interactions(axes, result, positions)

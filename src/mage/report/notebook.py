@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from mage.report._tables import motif_table
-from mage.report.drawing import drawable
-from mage.report.static import AGAINST, FOR, static_svg
+from mage.drawing import drawable, side_colour
+from mage.drawing.colours import LINE
+from mage.report.html_tables import motif_table
+from mage.report.still_picture import still_picture
 
 if TYPE_CHECKING:
     from mage.explanation import Explanation
@@ -23,7 +24,7 @@ _MARGIN = 70
 
 def explanation_html(explanation: Explanation) -> str:
     """Prediction, the graph with its motifs, and their table."""
-    picture = static_svg(drawable(explanation, _MOST_DRAWN))
+    picture = still_picture(drawable(explanation, _MOST_DRAWN))
     how = html.escape(f"{explanation.how}; {explanation.num_queries:,} runs of the model, {explanation.seconds:.2f} s")
     return (
         f"<div><p><b>{html.escape(explanation.headline)}</b></p>{picture}{motif_table(explanation)}"
@@ -56,7 +57,7 @@ def _heat_map(interactions: Interactions) -> str:
         if not shade > 0.02:
             continue
         x, y = _MARGIN + j * _CELL, _MARGIN + i * _CELL
-        colour = FOR if value > 0 else AGAINST
+        colour = side_colour(value)
         tip = html.escape(f"{interactions.names[i]}, {interactions.names[j]}: {value:+.4g}")
         cells.append(
             f'<rect x="{x}" y="{y}" width="{_CELL}" height="{_CELL}" fill="{colour}" fill-opacity="{shade:.2f}">'
@@ -74,5 +75,5 @@ def _heat_map(interactions: Interactions) -> str:
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {side} {side}" width="{side}" height="{side}" '
         f'font-size="9" font-family="sans-serif" fill="currentColor">{"".join(cells)}'
-        f'{frame}fill="none" stroke="#80868b"/>{labels}</svg>'
+        f'{frame}fill="none" stroke="{LINE}"/>{labels}</svg>'
     )

@@ -5,12 +5,12 @@ from __future__ import annotations
 import html
 from typing import TYPE_CHECKING
 
+from mage.drawing import drawable
 from mage.explanation.wording import explained_part
-from mage.report._content import content
-from mage.report._tables import class_rows, motif_table
-from mage.report.drawing import drawable
+from mage.report.html_tables import class_rows, motif_table
+from mage.report.page_content import page_content
 from mage.report.shell import asset, document
-from mage.report.static import static_svg
+from mage.report.still_picture import still_picture
 
 if TYPE_CHECKING:
     from mage.explanation import Explanation
@@ -29,13 +29,13 @@ def explanation_page(explanation: Explanation, title: str = "Why?", text: str = 
         text: A paragraph below it.
     """
     explanation = drawable(explanation)
-    values = content(explanation)
+    values = page_content(explanation)
     lead = f'<p class="lead">{html.escape(text)}</p>' if text else ""
     body = f"""<header>
 <div><h1>{html.escape(title)}</h1>{lead}</div>
 <section class="prediction card" aria-label="Prediction">{_prediction(explanation)}</section>
 </header>
-<noscript><div class="card static">{static_svg(explanation)}<div>{motif_table(explanation)}</div></div></noscript>
+<noscript><div class="card static">{still_picture(explanation)}<div>{motif_table(explanation)}</div></div></noscript>
 <main class="needs-script">{_PANELS.format(players="players" if values["grouped"] else "nodes")}</main>
 <footer class="faint">{"".join(f"<p>{html.escape(line)}</p>" for line in facts(explanation))}</footer>"""
     styles = [asset("common.css"), asset("explanation.css")]

@@ -9,7 +9,7 @@ from typing import Any
 from mage.experiments.pages.benchmark import benchmark_page, benchmark_sections, benchmark_style
 from mage.experiments.pages.cells import read_parts
 from mage.report.corpus import corpus_page
-from mage.report.corpus_entries import read_entries
+from mage.report.corpus.entries import read_entries
 
 
 @dataclass(frozen=True)

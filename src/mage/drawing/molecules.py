@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from mage._core.optional import require
 from mage._core.typing import Floats
 from mage.explanation.subject import ELEMENTS, MoleculeSubject
-from mage.report.motif_classes import LabelledGraph
 
 if TYPE_CHECKING:
     from mage.explanation import Explanation
@@ -23,6 +23,7 @@ AROMATIC = "a"
 _NAMED_ATOM = re.compile(r"([A-Z][a-z]?)\d*")
 # What an atom's bonds add up to without a charge, the usual first. Published molecules may leave charges out.
 _VALENCES = {"C": (4,), "N": (3,), "O": (2,), "S": (2, 4, 6), "P": (3, 5), "F": (1,), "Cl": (1,), "Br": (1,), "I": (1,)}
+_DOUBLE = "2"
 _METALS = frozenset({"Li", "Na", "K", "Ag", "Ca", "Mg", "Ba", "Zn"})
 
 
@@ -31,7 +32,7 @@ class Molecule:
     """A molecule whose atoms are the nodes of an explained graph.
 
     Attributes:
-        elements: One an atom.
+        elements: One per atom.
         hydrogens: Hydrogens on each atom that are no nodes themselves.
         bonds: Pairs of atoms, with the order as drawn (alternating in rings): 1, 2 or 3; 0 where it is not known.
         kinds: The same bonds with the order as chemists compare them; see :data:`AROMATIC`.
@@ -51,22 +52,6 @@ class Molecule:
         """Whether the order of all bonds is known as chemists compare them."""
         return all(self.kinds)
 
-    def labelled(self, orders: bool = True) -> LabelledGraph:
-        """The molecule as a labelled graph.
-
-        Hydrogens that are no nodes go into the labels of all atoms but carbon: NH2 is another group than N, whereas
-        the same carbon skeleton is worth recognising whatever it carries.
-
-        Args:
-            orders: Whether bonds carry their order.
-        """
-        labels = [
-            element if not count or element == "C" else f"{element}H{count if count > 1 else ''}"
-            for element, count in zip(self.elements, self.hydrogens, strict=True)
-        ]
-        pairs = zip(self.bonds, self.kinds, strict=True)
-        return LabelledGraph.make(labels, ((i, j, kind if orders else "") for (i, j, _), kind in pairs))
-
     def smiles(self, atoms: Sequence[int]) -> str:
         """RDKit's canonical SMILES of a fragment; empty without RDKit."""
         if self.chemical is None or not self.has_orders:
@@ -80,21 +65,51 @@ def molecule_of(explanation: Explanation) -> Molecule | None:
     subject = explanation.subject
     smiles, elements = (subject.smiles, subject.elements) if isinstance(subject, MoleculeSubject) else ("", ())
     bonds = _bonds(explanation)
-    pairs = [(i, j) for i, j, _ in bonds]
-    try:
-        chem = importlib.import_module("rdkit.Chem")
-    except ImportError:
-        chem = None
-    if chem is not None and smiles:
-        found = _from_smiles(chem, smiles, explanation.num_nodes, pairs)
-        if found is not None:
-            return found
+    chemical = chemical_of_smiles(smiles, explanation.num_nodes)
+    if chemical is not None and bonds_of(chemical) == [(i, j) for i, j, _ in bonds]:
+        return _described(chemical)
     matches = [_NAMED_ATOM.fullmatch(name) for name in (elements or explanation.names)]
     elements = tuple(match[1] for match in matches if match is not None and match[1] in ELEMENTS)
     if not elements or len(elements) < explanation.num_nodes:
         return None
     plain = Molecule(elements, (0,) * len(elements), bonds, tuple("" for _ in bonds))
-    return plain if chem is None else _from_atoms(chem, plain)
+    try:
+        return _from_atoms(plain)
+    except ImportError:
+        return plain
+
+
+def read_smiles(smiles: str, num_atoms: int) -> Any:
+    """RDKit's molecule with so many atoms, hydrogens included if needed; an error says why there is none."""
+    chem = require("rdkit.Chem", "chem")
+    with _quiet():
+        chemical = chem.MolFromSmiles(smiles)
+        if chemical is None:
+            raise ValueError(f"smiles: RDKit cannot read {smiles!r}")
+        if chemical.GetNumAtoms() < num_atoms:
+            chemical = chem.AddHs(chemical)
+    if chemical.GetNumAtoms() != num_atoms:
+        raise ValueError(f"smiles: {chemical.GetNumAtoms()} atoms, but the graph has {num_atoms} nodes")
+    return chemical
+
+
+def chemical_of_smiles(smiles: str, num_atoms: int) -> Any:
+    """Like :func:`read_smiles`, but None if there is no such molecule or no RDKit: it only makes drawings better."""
+    try:
+        return read_smiles(smiles, num_atoms) if smiles else None
+    except (ImportError, ValueError):
+        return None
+
+
+def bonds_of(chemical: Any) -> list[tuple[int, int]]:
+    """Pairs of atoms i < j that are joined in RDKit's molecule, ascending."""
+    return sorted(bond_ends(bond) for bond in chemical.GetBonds())
+
+
+def bond_ends(bond: Any) -> tuple[int, int]:
+    """The two atoms that a bond of RDKit joins, the smaller number first."""
+    first, second = bond.GetBeginAtomIdx(), bond.GetEndAtomIdx()
+    return min(first, second), max(first, second)
 
 
 def _bonds(explanation: Explanation) -> tuple[tuple[int, int, int], ...]:
@@ -110,20 +125,9 @@ def _bonds(explanation: Explanation) -> tuple[tuple[int, int, int], ...]:
     return tuple((i, j, order) for (i, j), order in sorted(kept.items()))
 
 
-def _from_smiles(chem: Any, text: str, num_nodes: int, pairs: list[tuple[int, int]]) -> Molecule | None:
-    """The molecule of a SMILES string, if it has the atoms and bonds of the graph."""
-    with _quiet():
-        chemical = chem.MolFromSmiles(text)
-        if chemical is not None and chemical.GetNumAtoms() < num_nodes:
-            chemical = chem.AddHs(chemical)
-    if chemical is None or chemical.GetNumAtoms() != num_nodes:
-        return None
-    own = sorted(tuple(sorted((bond.GetBeginAtomIdx(), bond.GetEndAtomIdx()))) for bond in chemical.GetBonds())
-    return _described(chem, chemical) if own == pairs else None
-
-
-def _from_atoms(chem: Any, plain: Molecule) -> Molecule:
+def _from_atoms(plain: Molecule) -> Molecule:
     """A molecule of named atoms and bonds as RDKit sees it; as it was given where RDKit refuses it."""
+    chem = importlib.import_module("rdkit.Chem")
     chemical = chem.RWMol()
     valences = [0] * len(plain.elements)
     for i, j, order in plain.bonds:
@@ -143,7 +147,7 @@ def _from_atoms(chem: Any, plain: Molecule) -> Molecule:
         if knows_orders:
             try:
                 chem.SanitizeMol(chemical)
-                return _described(chem, chemical.GetMol())
+                return _described(chemical.GetMol())
             except ValueError:
                 pass
         chemical.UpdatePropertyCache(strict=False)
@@ -163,27 +167,24 @@ def _charge(element: str, valence: int) -> int:
     return valence - max((v for v in usual if v < valence), default=usual[0])
 
 
-def _described(chem: Any, chemical: Any) -> Molecule:
-    single, double = chem.BondType.SINGLE, "2"
+def _described(chemical: Any) -> Molecule:
+    chem = importlib.import_module("rdkit.Chem")
     atoms = list(chemical.GetAtoms())
     kinds: dict[tuple[int, int], str] = {}
     for bond in chemical.GetBonds():
-        ends = bond.GetBeginAtomIdx(), bond.GetEndAtomIdx()
+        ends = bond_ends(bond)
         kind = AROMATIC if bond.GetIsAromatic() else str(int(bond.GetBondTypeAsDouble()))
         # Both oxygens of a nitro group are alike; writing one bond as single with two charges is a convention.
         charges = sorted(atoms[end].GetFormalCharge() for end in ends)
-        if bond.GetBondType() == single and charges == [-1, 1]:
-            kind = double
-        kinds[min(ends), max(ends)] = kind
+        if bond.GetBondType() == chem.BondType.SINGLE and charges == [-1, 1]:
+            kind = _DOUBLE
+        kinds[ends] = kind
     drawn = chem.Mol(chemical)
     try:
         chem.Kekulize(drawn, clearAromaticFlags=True)
     except ValueError:
         drawn = chemical
-    orders = {
-        tuple(sorted((bond.GetBeginAtomIdx(), bond.GetEndAtomIdx()))): int(bond.GetBondTypeAsDouble())
-        for bond in drawn.GetBonds()
-    }
+    orders = {bond_ends(bond): int(bond.GetBondTypeAsDouble()) for bond in drawn.GetBonds()}
     pairs = sorted(kinds)
     return Molecule(
         tuple(atom.GetSymbol() for atom in atoms),

@@ -10,9 +10,8 @@ from hypothesis.extra import numpy as arrays
 from PIL import Image
 
 import mage
+from mage.drawing import decode_runs, encode_runs, ground, png_uri
 from mage.explanation import MoleculeSubject
-from mage.report.drawing import drawing
-from mage.report.pictures import decode_runs, encode_runs, png_uri
 from tests.helpers.explanations import made_up
 from tests.helpers.graph_models import OneLayerNet, molecule
 
@@ -35,26 +34,26 @@ def test_pictures_are_read_by_others_as_they_were_written(shape):
 def test_molecules_are_drawn_where_nodes_are_atoms():
     pytest.importorskip("rdkit")
     explanation = mage.explain(OneLayerNet(8), molecule("c1ccccc1[N+](=O)[O-]"), num_motifs=2, max_nodes=4, tau=0.5)
-    found = drawing(explanation)
-    assert found["kind"] == "molecule"
-    assert found["symbols"] == ["C"] * 6 + ["N", "O", "O"]
-    assert len(found["places"]) == 9
-    assert all(0 < x < found["size"][0] and 0 < y < found["size"][1] for x, y in found["places"])
-    assert sum(shape["filled"] for shape in found["shapes"]) >= 3  # letters
-    assert all(set(shape) == {"d", "filled", "width"} for shape in found["shapes"])
+    drawn = ground(explanation)
+    assert drawn["kind"] == "molecule"
+    assert drawn["symbols"] == ["C"] * 6 + ["N", "O", "O"]
+    assert len(drawn["places"]) == 9
+    assert all(0 < x < drawn["size"][0] and 0 < y < drawn["size"][1] for x, y in drawn["places"])
+    assert sum(shape["filled"] for shape in drawn["shapes"]) >= 3  # letters
+    assert all(set(shape) == {"d", "filled", "width"} for shape in drawn["shapes"])
 
 
 @pytest.mark.parametrize("smiles", ["CC", "nonsense", "", "C1CCCCC1"])
 def test_other_molecules_are_passed_over(smiles):
     pytest.importorskip("rdkit")
     explanation = made_up(nx.path_graph(6), subject=MoleculeSubject(smiles))
-    assert drawing(explanation) == {"kind": "graph"}
+    assert ground(explanation) == {"kind": "graph"}
 
 
 def test_hydrogens_are_added_where_the_graph_has_them():
     Chem = pytest.importorskip("rdkit.Chem")
     ethanol = Chem.AddHs(Chem.MolFromSmiles("CCO"))
     graph = nx.Graph([(bond.GetBeginAtomIdx(), bond.GetEndAtomIdx()) for bond in ethanol.GetBonds()])
-    found = drawing(made_up(graph, subject=MoleculeSubject("CCO")))
-    assert found["kind"] == "molecule"
-    assert found["symbols"].count("H") == 6
+    drawn = ground(made_up(graph, subject=MoleculeSubject("CCO")))
+    assert drawn["kind"] == "molecule"
+    assert drawn["symbols"].count("H") == 6

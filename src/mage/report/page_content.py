@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from mage._core.typing import Floats, Integers
-from mage.report.drawing import drawing, undirected_edges
+from mage.drawing import ground, stress_layout, undirected_edges
 from mage.report.solutions import SolutionGrid, solution_grid
-from mage.report.static import stress_layout
 
 if TYPE_CHECKING:
     from mage.explanation import Explanation
@@ -23,15 +22,15 @@ _ROUNDING = 1e-6  # of the largest interaction: models compute in single precisi
 _UNIT = 58  # length of an edge in the drawing
 
 
-def content(explanation: Explanation) -> dict[str, Any]:
+def page_content(explanation: Explanation) -> dict[str, Any]:
     """All that the script of the page shows, as plain values.
 
     Players are what interacts: mostly nodes, else groups of nodes. Everything but the drawing is about players, and
     ``owner`` says to which player a node of the drawing belongs (−1: it does not play).
     """
     interactions = explanation.interactions
-    picture = drawing(explanation)
-    nodes = _node_names(explanation, picture.get("symbols"))
+    drawn_on = ground(explanation)
+    nodes = _node_names(explanation, drawn_on.get("symbols"))
     owner = np.full(explanation.num_nodes, -1, dtype=np.int64)
     for player, members in enumerate(explanation.players):
         owner[list(members)] = player
@@ -42,7 +41,7 @@ def content(explanation: Explanation) -> dict[str, Any]:
     edges = undirected_edges(explanation)
     scale = float(np.nanmax(np.abs(interactions.values), initial=0.0))
     return {
-        "drawing": picture,
+        "drawing": drawn_on,
         "nodes": nodes,
         "labels": list(explanation.names),
         "owner": owner.tolist(),

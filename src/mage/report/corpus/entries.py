@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
-from mage.explanation import Explanation, Origin, SentenceSubject
-from mage.report.molecules import Molecule, molecule_of
-from mage.report.motif_classes import LabelledGraph
+from mage.drawing import Molecule, molecule_of, words_of
+from mage.explanation import Explanation, Origin
+from mage.report.corpus.labelled_graphs import LabelledGraph
 
 _NUMBERED = re.compile(r"(\d{6,})-[0-9a-f]{16}\.mage")
 
@@ -104,10 +104,27 @@ def class_names(entries: list[Entry]) -> list[str]:
     return first + [f"class {number}" for number in range(len(first), count)]
 
 
+def molecule_graph(molecule: Molecule, orders: bool = True) -> LabelledGraph:
+    """A molecule as a labelled graph.
+
+    Hydrogens that are no nodes go into the labels of all atoms but carbon: NH2 is another group than N, whereas the
+    same carbon skeleton is worth recognising whatever it carries.
+
+    Args:
+        molecule: The molecule.
+        orders: Whether bonds carry their order.
+    """
+    labels = [
+        element if not count or element == "C" else f"{element}H{count if count > 1 else ''}"
+        for element, count in zip(molecule.elements, molecule.hydrogens, strict=True)
+    ]
+    pairs = zip(molecule.bonds, molecule.kinds, strict=True)
+    return LabelledGraph.make(labels, ((i, j, kind if orders else "") for (i, j, _), kind in pairs))
+
+
 def _labelled(explanation: Explanation, molecule: Molecule | None, orders: bool) -> LabelledGraph:
     if molecule is not None:
-        return molecule.labelled(orders)
+        return molecule_graph(molecule, orders)
     numbered = all(name.strip().isdigit() for name in explanation.names)
-    words = explanation.subject.words if isinstance(explanation.subject, SentenceSubject) else explanation.names
-    labels = [""] * explanation.num_nodes if numbered else [str(word) for word in words]
+    labels = [""] * explanation.num_nodes if numbered else [str(word) for word in words_of(explanation)]
     return LabelledGraph.make(labels, ((i, j, "") for i, j in explanation.edge_index.T.tolist()))

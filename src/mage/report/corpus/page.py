@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from mage.report.corpus_content import corpus_content
-from mage.report.corpus_entries import Entry, class_names
+from mage.report.corpus.content import corpus_content
+from mage.report.corpus.entries import Entry, class_names
 from mage.report.shell import asset, document
 
 STYLES = ("common.css", "corpus.css")
@@ -65,7 +65,7 @@ def corpus_page(
     """The page of a corpus of explanations.
 
     Args:
-        entries: The explanations; see :func:`mage.report.corpus_entries.read_entries`.
+        entries: The explanations; see :func:`mage.report.corpus.entries.read_entries`.
         skipped: Files that could not be read, with the reason.
         title: Heading; by default the dataset and the model.
         after: Markup below, which must be escaped already.

@@ -126,6 +126,27 @@ def test_explain_a_named_dataset():
     assert "grid" in result.output
 
 
+def test_an_explanation_is_repeated_from_its_file(workplace):
+    demo = ["explain", "--dataset", "demo", "--json"]
+    first = run(
+        *demo, "--masking", "zero", "--method", "permutation", "--permutations", 4, "--seed", 5, "--save", "a.mage"
+    )
+    assert first.exit_code == 0, first.output
+    again = run(*demo, "--like", "a.mage")
+    assert again.exit_code == 0, again.output
+    assert json.loads(again.stdout)["motifs"] == json.loads(first.stdout)["motifs"]
+    other = run(*demo, "--like", "a.mage", "--num-motifs", 1)
+    assert len(json.loads(other.stdout)["motifs"]) == 1
+    assert "--like: b.mage does not exist" in run(*demo, "--like", "b.mage").stderr
+
+
+def test_the_defaults_are_those_of_the_requests(workplace):
+    result = run("explain", *OWN, "--save", "why.mage")
+    assert result.exit_code == 0, result.output
+    assert "wrote why.mage" in result.output
+    assert mage.load("why.mage").request == mage.ExplainRequest()
+
+
 @pytest.mark.parametrize(
     ("arguments", "code", "message"),
     [
@@ -165,10 +186,13 @@ OWN = ["--model", "my_network:Net", "--data", "graph.npz"]
         (["--model", "my_network:number"], "--model: 'my_network:number' is of type int"),
         (["--model", "my_network:nothing"], "--model: 'my_network:nothing' returned NoneType"),
         (["--weights", "graph.npz"], "--weights: graph.npz does not fit Net"),
-        (["--max-nodes", "inf"], "--max-nodes must be a whole number ≥ 1 or a share of the nodes below 1, got inf"),
-        (["--max-nodes", "nan"], "--max-nodes must be"),
-        (["--max-nodes", "2.7"], "--max-nodes must be"),
-        (["--max-nodes", "-0.5"], "--max-nodes must be"),
+        (
+            ["--max-nodes", "inf"],
+            "--max-nodes: max_nodes must be a whole number ≥ 1 or a share of the nodes in (0, 1), got inf",
+        ),
+        (["--max-nodes", "nan"], "--max-nodes: max_nodes must be"),
+        (["--max-nodes", "2.7"], "--max-nodes: max_nodes must be"),
+        (["--max-nodes", "-0.5"], "--max-nodes: max_nodes must be"),
         (
             ["--data", "float.npz"],
             "data: edge_index must hold int64 numbers, got torch.float32; convert it with .long()",

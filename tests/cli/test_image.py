@@ -50,6 +50,16 @@ def test_json_and_a_class_by_name(seven):
     assert document["class"].startswith("1 (class 1")
 
 
+def test_the_same_again(seven, tmp_path):
+    options = ["--model", "mnist-vit", "--patches", "4x3", "--fill", "black", "--permutations", "3", "--tau", "0.5"]
+    first = run(seven, *options, "--seed", 2, "--save", tmp_path / "why.mage", "--json")
+    again = run(seven, "--model", "mnist-vit", "--like", tmp_path / "why.mage", "--json")
+    assert first.exit_code == again.exit_code == 0, again.output
+    assert json.loads(first.output)["motifs"] == json.loads(again.output)["motifs"]
+    seen = run(seven, "--model", "mnist-vit", "--like", tmp_path / "why.mage")
+    assert [len(line.split()) for line in seen.output.splitlines()[1:5]] == [3] * 4
+
+
 def test_superpixels(seven):
     pytest.importorskip("skimage")
     done = run(seven, "--model", "mnist-vit", "--superpixels", "9", "--fill", "mean", "--permutations", "2")
@@ -66,7 +76,7 @@ def test_wrong_arguments(seven, tmp_path):
         ([seven, "--model", "mnist-vit", "--target", "cat"], "neither a number nor the name", 2),
         ([seven, "--model", "mnist-vit", "--fill", "invisible"], "is no colour", 2),
         ([seven, "--model", "mnist-vit", "--superpixels", "1"], "at least 2", 2),
-        ([seven, "--model", "mnist-vit", "--max-nodes", "inf"], "--max-nodes must be", 2),
+        ([seven, "--model", "mnist-vit", "--max-nodes", "inf"], "--max-nodes: max_nodes must be", 2),
         ([seven, "--model", "mnist-vit", "--picture", "why.xyz"], "--picture: why.xyz must end in", 2),
         ([seven, "--model", tmp_path / "net.onnx"], "does not exist", 1),
         ([seven, "--model", "mnist-vit", "--patches", "40x40"], "more than the 28 × 28 pixels", 2),

@@ -75,7 +75,7 @@ def test_a_shipped_network(libraries, tmp_path):
 def test_a_classifier_of_ones_own(libraries, workplace):
     pytest.importorskip("matplotlib")
     arguments = ("A good cast, a dull plot.", "--model", "my_classifier:classify", "--absent", "[MASK]")
-    result = run(*arguments, "--json")
+    result = run(*arguments, "--tau", 0.5, "--json")
     assert result.exit_code == 0, result.output
     document = json.loads(result.stdout)
     assert document["words"] == ["A", "good", "cast", ",", "a", "dull", "plot", "."]
@@ -108,7 +108,7 @@ def test_checkpoints_in_a_folder(libraries, workplace):
         (["--model", "my_classifier:classify", "--absent", "zero"], "absent must be"),
         (["--model", "my_classifier:classify", "--tau", "3"], "tau"),
         (["--model", "my_classifier:__name__"], "--model: 'my_classifier:__name__' is of type str"),
-        (["--model", "my_classifier:classify", "--max-nodes", "2.7"], "--max-nodes must be"),
+        (["--model", "my_classifier:classify", "--max-nodes", "2.7"], "--max-nodes: max_nodes must be"),
         (["--model", "my_classifier:classify", "--save", "nowhere/x"], "--save: the folder nowhere"),
     ],
 )

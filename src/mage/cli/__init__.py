@@ -7,6 +7,7 @@ from mage.cli._app import app
 __all__ = ["MODULES", "app", "main"]
 
 MODULES = (
+    "demo",
     "explaining",
     "text",
     "image",

@@ -34,7 +34,7 @@ def _root(
         logging.basicConfig(level=logging.INFO, format="%(message)s")
 
 
-class failing_politely:  # noqa: N801 (used as a statement)
+class cli_errors:  # noqa: N801 (used as a statement)
     """Errors that the user can mend become one line and an exit code; others keep their traceback."""
 
     def __enter__(self) -> None:

@@ -10,7 +10,7 @@ import typer
 from rich.console import Console
 
 from mage._core.optional import require
-from mage.cli._app import app, failing_politely
+from mage.cli._app import app, cli_errors
 from mage.cli._options import check_files, checked_seeds
 
 if TYPE_CHECKING:
@@ -52,7 +52,7 @@ def benchmark(
 ) -> None:
     """Run an experiment: only what is missing in the store is computed. Without a name: list the experiments."""
     console = Console()
-    with failing_politely():
+    with cli_errors():
         require("torch_geometric", "pyg")
         from mage import experiments
 

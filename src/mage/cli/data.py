@@ -12,7 +12,7 @@ from rich.console import Console
 from rich.table import Table
 
 from mage._core.optional import require
-from mage.cli._app import app, failing_politely
+from mage.cli._app import app, cli_errors
 
 if TYPE_CHECKING:
     from mage.models.zoo_training import TrainingTask
@@ -27,7 +27,7 @@ def datasets(
 ) -> None:
     """List the datasets: size, source, licence, where they are on this machine."""
     console = Console()
-    with failing_politely():
+    with cli_errors():
         require("torch_geometric", "pyg")
         from mage.datasets.statistics import dataset_statistics, datasets_table, remarks, statistics_table
 
@@ -60,7 +60,7 @@ def train(
     The checkpoint is two files: DATASET_MODEL.safetensors and DATASET_MODEL.json. With --all-table, networks that an
     earlier run finished are not trained again.
     """
-    with failing_politely():
+    with cli_errors():
         if all_table == (dataset is not None):
             raise ValueError("dataset: give the name of one dataset, or --all-table")
         if epochs is not None and epochs < 1:

@@ -1,37 +1,18 @@
-"""Commands that explain: ``mage demo`` and ``mage explain``."""
+"""``mage explain``: one graph, node or all graphs of a dataset."""
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from rich.console import Console
 
-from mage._core.checks import checked_whole
-from mage.cli._app import app, failing_politely
-from mage.cli._options import check_files, checked_max_nodes
+from mage.cli._app import app
+from mage.cli._options import Results, request_options, result_options, sharing
 
 
 @app.command()
-def demo(
-    output: Annotated[Path, typer.Option(help="Folder for the picture and the page.")] = Path("demo-output"),
-    seed: Annotated[int, typer.Option(help="Which demo graph.")] = 0,
-) -> None:
-    """Explain a bundled graph network on a graph with a grid and an injected five-cycle."""
-    from mage.cli import demo as module
-
-    with failing_politely():
-        checked_whole("--seed", seed, least=0)
-        explanation, files = module.run(output, seed)
-    console = Console()
-    console.print(explanation)
-    for file in files:
-        console.print(f"wrote {file}", soft_wrap=True)
-
-
-@app.command()
+@sharing(fields=request_options, results=result_options)
 def explain(
     model: Annotated[
         str | None,
@@ -51,29 +32,16 @@ def explain(
             help="Which graph (node, in a node-level set) of the dataset; the first explained one by default."
         ),
     ] = None,
-    num_motifs: Annotated[int | None, typer.Option(help="m, most motifs; 2, or what the dataset says.")] = None,
-    max_nodes: Annotated[
-        float | None,
-        typer.Option(help="M, most nodes in all: a count ≥ 1 or a share below 1; 0.3, or what the dataset says."),
-    ] = None,
-    tau: Annotated[float, typer.Option(help="1: what speaks for; 0: against; between: both.")] = 1.0,
     target: Annotated[int | None, typer.Option(help="Class; the predicted one by default.")] = None,
     node: Annotated[int | None, typer.Option(help="Explain this node.")] = None,
-    output: Annotated[
-        str | None, typer.Option(help="logit, probability or log-probability; logit, or what the dataset says.")
-    ] = None,
     masking: Annotated[
         str | None, typer.Option(help="remove, split, zero or mean; remove, or what the dataset says.")
     ] = None,
-    method: Annotated[str, typer.Option(help="auto, exact, exact-local, surrogate or permutation.")] = "auto",
-    budget: Annotated[int | None, typer.Option(help="Most coalitions to ask for.")] = None,
-    permutations: Annotated[int | None, typer.Option(help="Orderings to sample.")] = None,
     tolerance: Annotated[float | None, typer.Option(help="Stop when the largest standard error is below.")] = None,
     until: Annotated[str | None, typer.Option(help="Stop sampling when: 'motifs stable'.")] = None,
     groups: Annotated[str | None, typer.Option(help="Players that are groups: communities or rings.")] = None,
     refine: Annotated[bool | None, typer.Option(help="Then let the nodes of the best groups play.")] = None,
     max_players: Annotated[int | None, typer.Option(help="Most players; 300, and 48 of more, by default.")] = None,
-    seed: Annotated[int, typer.Option(help="Seed of the sampling.")] = 0,
     everything: Annotated[
         bool, typer.Option("--all", help="With --dataset: explain all graphs that the paper would, into --folder.")
     ] = False,
@@ -90,74 +58,50 @@ def explain(
     engine: Annotated[str, typer.Option(help="With --all: local, ray or serial.")] = "local",
     workers: Annotated[int | None, typer.Option(help="With --all: processes or tasks at a time.")] = None,
     address: Annotated[str | None, typer.Option(help="With --engine ray: address of a cluster.")] = None,
-    save: Annotated[Path | None, typer.Option(help="Keep the explanation in this file.")] = None,
-    picture: Annotated[Path | None, typer.Option(help="Draw it to this .svg, .png or .pdf.")] = None,
-    page: Annotated[Path | None, typer.Option(help="Write an interactive page to this .html file.")] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")] = False,
+    *,
+    fields: dict[str, Any],
+    results: Results,
 ) -> None:
-    """Explain a model on one graph: your own model and data, or a named dataset.
+    """Explain a model on one graph: your own model and data, or a named dataset."""
+    from mage import explain as explain_graph
+    from mage.cli import _sources
 
-    Exit codes: 0 for an explanation, 1 for a failure, 2 for wrong arguments.
-    """
-    with failing_politely():
-        from mage import explain as explain_graph
-        from mage.cli import _sources
-
-        wanted: dict[str, Any] = {
-            "num_motifs": num_motifs,
-            "max_nodes": None if max_nodes is None else checked_max_nodes(max_nodes),
-            "tau": tau,
-            "target": target,
-            "output": output,
-            "masking": masking,
-            "node": node,
-            "method": method,
-            "budget": budget,
-            "permutations": permutations,
-            "tolerance": tolerance,
-            "until": until,
-            "groups": groups,
-            "refine": refine,
-            "max_players": max_players,
-            "seed": seed,
-        }
-        given = {name: value for name, value in wanted.items() if value is not None}
-        for_one = {"--save": save, "--picture": picture, "--page": page, "--json": as_json or None}
-        _check_absent(everything, for_one, "is for one graph; --all writes into --folder")
-        _check_absent(everything, {"--graph": graph, "--data": data}, "is for one graph; --all explains a dataset")
-        if which not in {"paper", "test"}:
-            raise ValueError(f"--which must be paper or test, got {which!r}")
-        for_all = {
-            "--folder": folder,
-            "--graphs": graphs,
-            "--engine": None if engine == "local" else engine,
-            "--workers": workers,
-            "--address": address,
-        }
-        _check_absent(not everything, for_all, "goes with --all")
-        if not everything and which != "paper":
-            raise ValueError("--which goes with --all; name one graph with --graph")
-        if everything:
-            kept = folder or Path("run")
-            _explain_all(dataset, model, weights, kept, (which, graphs), (engine, workers, address), given)
-            return
-        check_files(save=save, picture=picture, page=page)
-        network, item, settings = _sources.model_and_graph(model, weights, data, dataset, graph)
-        options: dict[str, Any] = {"names": list(item.names)} if item.get("names") is not None else {}
-        options |= settings | given
-        explanation = explain_graph(network, item, **options)
-        if save is not None:
-            explanation.save(save)
-        if picture is not None:
-            from mage.plots import save_figure
-
-            save_figure(explanation.plot(), picture)
-        if page is not None:
-            explanation.save_html(page)
-    if as_json:
-        typer.echo(json.dumps(explanation.to_dict(), indent=2))
-    else:
-        Console().print(explanation)
+    of_graphs = {
+        "target": target,
+        "node": node,
+        "masking": masking,
+        "tolerance": tolerance,
+        "until": until,
+        "groups": groups,
+        "refine": refine,
+        "max_players": max_players,
+    }
+    given = fields | {name: value for name, value in of_graphs.items() if value is not None}
+    _check_absent(everything, results.given, "is for one graph; --all writes into --folder")
+    _check_absent(everything, {"--graph": graph, "--data": data}, "is for one graph; --all explains a dataset")
+    if which not in {"paper", "test"}:
+        raise ValueError(f"--which must be paper or test, got {which!r}")
+    for_all = {
+        "--folder": folder,
+        "--graphs": graphs,
+        "--engine": None if engine == "local" else engine,
+        "--workers": workers,
+        "--address": address,
+    }
+    _check_absent(not everything, for_all, "goes with --all")
+    if not everything and which != "paper":
+        raise ValueError("--which goes with --all; name one graph with --graph")
+    if everything:
+        kept = folder or Path("run")
+        _explain_all(dataset, model, weights, kept, (which, graphs), (engine, workers, address), given)
+        return
+    network, item, settings = _sources.model_and_graph(model, weights, data, dataset, graph)
+    options: dict[str, Any] = {"names": list(item.names)} if item.get("names") is not None else {}
+    # What a dataset says of itself is a default; an explanation to repeat says everything.
+    options |= given if "like" in given else settings | given
+    explanation = explain_graph(network, item, **options)
+    results.write(explanation)
+    results.show(explanation, [explanation])
 
 
 def _check_absent(wrong: bool, options: dict[str, Any], reason: str) -> None:

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from mage.cli._app import app, failing_politely
+from mage.cli._app import app, cli_errors
 from mage.cli._options import check_files
 
 
@@ -18,7 +18,7 @@ def report(
     title: Annotated[str, typer.Option(help="Heading; the dataset and the model by default.")] = "",
 ) -> None:
     """Make one page of a run that opens offline: what recurs in motifs, all graphs, benchmark tables."""
-    with failing_politely():
+    with cli_errors():
         from mage._core.files import atomic_path
         from mage.experiments.pages import run_page
 

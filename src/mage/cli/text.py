@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
 from mage._core.importing import load_user_object
-from mage.cli._app import app, failing_politely
-from mage.cli._options import check_files, checked_max_nodes
+from mage.cli._app import app
+from mage.cli._options import Results, request_options, result_options, sharing
+from mage.cli._printing import STYLES, cost_line, side_and_score
 from mage.explanation import SentenceSubject
 from mage.text.sentence import gaps_between
 
@@ -22,12 +21,12 @@ if TYPE_CHECKING:
 
 _SETS = ("graph_sst2", "twitter")
 _KINDS = ("gcn", "gin", "gat")
-_STYLES = {1: "bold green", -1: "bold red"}
 # Words that carry what colour says: it may be absent, or not seen.
 _MARKS = {1: ("[+ ", " +]"), -1: ("[− ", " −]")}
 
 
 @app.command("explain-text")
+@sharing(fields=request_options, results=result_options)
 def explain_text(
     sentence: Annotated[str, typer.Argument(help="An English sentence.")],
     model: Annotated[
@@ -38,63 +37,22 @@ def explain_text(
         ),
     ] = "gcn",
     dataset: Annotated[str, typer.Option(help="What the network learnt from: graph_sst2 or twitter.")] = "graph_sst2",
-    num_motifs: Annotated[int, typer.Option(help="m, most phrases.")] = 4,
-    max_nodes: Annotated[
-        float, typer.Option(help="M, most words in all: a count ≥ 1, or a share below 1 (of which 3 at least).")
-    ] = 0.3,
-    tau: Annotated[float, typer.Option(help="1: what speaks for; 0: against; between: both.")] = 0.5,
     target: Annotated[int | None, typer.Option(help="Class; the predicted one by default.")] = None,
-    output: Annotated[str, typer.Option(help="logit, probability or log-probability.")] = "logit",
     absent: Annotated[
         str | None,
         typer.Option(help="What becomes of absent words: zero, … for networks; remove or a word such as [MASK]."),
     ] = None,
-    method: Annotated[str, typer.Option(help="auto, exact or permutation; see mage.interactions.")] = "auto",
-    budget: Annotated[int | None, typer.Option(help="Most coalitions to ask for.")] = None,
-    permutations: Annotated[int | None, typer.Option(help="Orderings to sample.")] = None,
-    seed: Annotated[int, typer.Option(help="Seed of the sampling.")] = 0,
-    save: Annotated[Path | None, typer.Option(help="Keep the explanation in this file.")] = None,
-    page: Annotated[Path | None, typer.Option(help="Write a page to this .html file.")] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")] = False,
+    *,
+    fields: dict[str, Any],
+    results: Results,
 ) -> None:
-    """Explain what a model says of a sentence: [+ phrases for it +] and [− phrases against it −].
+    """Explain what a model says of a sentence: [+ phrases for it +] and [− phrases against it −]."""
+    from mage.explainers.text import explain_text as explain
 
-    Exit codes: 0 for an explanation, 1 for a failure, 2 for wrong arguments.
-    """
-    with failing_politely():
-        from mage.explainers.text import explain_text as explain
-
-        check_files(save=save, page=page)
-        most = checked_max_nodes(max_nodes)
-        network, class_names = _model(model, dataset)
-        explanation = explain(
-            network,
-            sentence,
-            num_motifs=num_motifs,
-            max_nodes=most,
-            tau=tau,
-            target=target,
-            output=output,
-            absent=absent,
-            class_names=class_names,
-            method=method,
-            budget=budget,
-            permutations=permutations,
-            seed=seed,
-        )
-        if save is not None:
-            explanation.save(save)
-        if page is not None:
-            explanation.save_html(page, title=_sentence(explanation).text)
-    if as_json:
-        words = {"words": list(_sentence(explanation).words)}
-        typer.echo(json.dumps({**words, **explanation.to_dict()}, indent=2))
-        return
-    console = Console()
-    for part in sentence_parts(explanation):
-        console.print(part, soft_wrap=isinstance(part, Text))
-    if page is not None:
-        console.print(f"wrote {page}", soft_wrap=True, markup=False, highlight=False)
+    network, class_names = _model(model, dataset)
+    explanation = explain(network, sentence, target=target, absent=absent, class_names=class_names, **fields)
+    results.write(explanation, title=_sentence(explanation).text)
+    results.show(explanation, sentence_parts(explanation), words=list(_sentence(explanation).words))
 
 
 def sentence_parts(explanation: Explanation) -> list[Text | Table]:
@@ -103,16 +61,14 @@ def sentence_parts(explanation: Explanation) -> list[Text | Table]:
     for heading in ("", "score", "phrase"):
         table.add_column(heading)
     for motif in explanation.motifs:
-        style = _STYLES[motif.sign]
+        side, score = side_and_score(explanation, motif)
         words = " ".join(explanation.names[place] for place in motif.nodes)
-        side, score = "for" if motif.sign > 0 else "against", f"{motif.score:+.3g}{explanation.error_text(motif)}"
-        table.add_row(Text(side, style), Text(score), Text(words, style))
-    cost = f"{explanation.how}, {explanation.num_queries:,} queries, {explanation.seconds:.2f} s"
+        table.add_row(side, score, Text(words, STYLES[motif.sign]))
     return [
         Text(explanation.verdict, "bold"),
         marked_sentence(explanation),
         table if len(explanation.motifs) else Text("no phrase found"),
-        Text(f"{cost}; phrases {explanation.motifs.proof}", "dim"),
+        cost_line(explanation, "phrases"),
     ]
 
 
@@ -134,7 +90,7 @@ def marked_sentence(explanation: Explanation) -> Text:
         closes = label and (place == len(labels) - 1 or labels[place + 1] != label)
         opening, closing = _MARKS.get(signs[label], ("", ""))
         text.append(gaps[place])
-        text.append((opening if opens else "") + word + (closing if closes else ""), _STYLES.get(signs[label]))
+        text.append((opening if opens else "") + word + (closing if closes else ""), STYLES.get(signs[label]))
     return text.append(gaps[-1])
 
 

@@ -24,8 +24,10 @@ def test_the_file_holds_every_case():
 @pytest.mark.parametrize("name", list(CASES))
 def test_the_numbers_are_those_of_before(name):
     stored, computed = STORED[name], numbers(CASES[name]())
+    # What a result costs may fall.
+    assert computed.pop("num_queries") <= stored["num_queries"]
     assert {key: value for key, value in computed.items() if key not in APART} == {
-        key: value for key, value in stored.items() if key not in APART
+        key: value for key, value in stored.items() if key not in (*APART, "num_queries")
     }
     largest = max(np.abs(value).max(initial=0.0) for key, value in stored.items() if key in APART)
     tolerance = rounding(largest, np.float32 if name in SINGLE else np.float64)

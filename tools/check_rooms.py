@@ -1,4 +1,4 @@
-"""Check of the layout of ``src/mage``: which room imports which, long files, long signatures.
+"""Check of the layout of ``src/mage``: which room imports which, long files, long signatures, names used twice.
 
 A room is a folder (or module) directly under ``mage``. It may import rooms of earlier levels and nothing else. Imports
 inside functions, under ``TYPE_CHECKING``, by ``import_module("mage.…")`` and by ``load_name("mage.…:…")`` count like
@@ -78,8 +78,8 @@ def _refusal(room: str, target: str, names: tuple[str, ...]) -> str | None:
 def _exported(path: Path) -> set[str]:
     """The names in ``__all__`` of a file: what is public."""
     lists = (node for node in ast.parse(path.read_text(encoding="utf-8")).body if isinstance(node, ast.Assign))
-    found = (ast.walk(node.value) for node in lists if ast.unparse(node.targets[0]) == "__all__")
-    return {str(node.value) for nodes in found for node in nodes if isinstance(node, ast.Constant)}
+    values = (ast.walk(node.value) for node in lists if ast.unparse(node.targets[0]) == "__all__")
+    return {str(node.value) for nodes in values for node in nodes if isinstance(node, ast.Constant)}
 
 
 def _parameters(function: Function) -> int:
@@ -87,6 +87,17 @@ def _parameters(function: Function) -> int:
     given = function.args
     named = [*given.posonlyargs, *given.args, *given.kwonlyargs, given.vararg, given.kwarg]
     return sum(parameter is not None and parameter.arg not in {"self", "cls"} for parameter in named)
+
+
+def _repeated_classes(root: Path) -> Iterator[str]:
+    """A message for each public class that has the name of another one."""
+    places: dict[str, str] = {}
+    for path in sorted(root.rglob("*.py")):
+        for node in ast.parse(path.read_text(encoding="utf-8")).body:
+            if isinstance(node, ast.ClassDef) and not _is_private((node.name,)):
+                place = f"{path.as_posix()}:{node.lineno}"
+                if places.setdefault(node.name, place) != place:
+                    yield f"{place}: class {node.name} has the name of the class at {places[node.name]}"
 
 
 def check(root: Path, exceptions: Mapping[tuple[str, str, str], str] = EXCEPTIONS) -> Iterator[str]:
@@ -116,6 +127,7 @@ def check(root: Path, exceptions: Mapping[tuple[str, str, str], str] = EXCEPTION
                 limit = MAX_PUBLIC if name[0] in public and not _is_private(name) else MAX_OTHER
                 if (count := _parameters(node)) > limit:
                     yield f"{place}:{node.lineno}: {'.'.join(name)} has {count} parameters; at most {limit}"
+    yield from _repeated_classes(root)
     for case in sorted(unused):
         yield f"{__file__}:1: the exception {case} is not needed"
     try:

@@ -37,8 +37,8 @@ __all__ = [
     "load",
 ]
 
-# Rooms that need PyTorch; `mage.datasets` and the others open when first used.
-_ROOMS = frozenset({"datasets", "experiments", "metrics", "models", "plots", "pyg", "report", "testing"})
+# Rooms that are imported when they are first used: some need PyTorch, and all take time.
+_ROOMS = frozenset({"datasets", "drawing", "experiments", "metrics", "models", "plots", "pyg", "report", "testing"})
 
 
 def __getattr__(name: str) -> Any:

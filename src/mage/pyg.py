@@ -7,12 +7,17 @@ import logging
 from collections.abc import Mapping
 from typing import Any, Unpack
 
-import torch
-from torch import Tensor
-from torch_geometric.data import Data
-from torch_geometric.explain import Explanation as PyGExplanation
-from torch_geometric.explain.algorithm import ExplainerAlgorithm
-from torch_geometric.explain.config import MaskType, ModelMode, ModelReturnType, ModelTaskLevel
+from mage._core.optional import missing_library
+
+try:
+    import torch
+    from torch import Tensor
+    from torch_geometric.data import Data
+    from torch_geometric.explain import Explanation as PyGExplanation
+    from torch_geometric.explain.algorithm import ExplainerAlgorithm
+    from torch_geometric.explain.config import MaskType, ModelMode, ModelReturnType, ModelTaskLevel
+except ImportError as error:
+    raise missing_library(error, "pyg") from error
 
 from mage.explainers import Explainer as MageExplainer
 from mage.explainers import ExplainRequest, get

@@ -134,6 +134,16 @@ def test_long_files_are_refused(tmp_path):
     assert problems(tmp_path, {"games/long.py": "\n" * 401}) == ["games/long.py:401: 401 lines; at most 400"]
 
 
+def test_no_two_classes_have_one_name(tmp_path):
+    twice = {
+        "games/a.py": "class Plan: ...\nclass _Part: ...\n",
+        "metrics/b.py": "\nclass Plan: ...\nclass _Part: ...\n",
+    }
+    (message,) = problems(tmp_path, twice)
+    assert message.startswith("metrics/b.py:2: class Plan has the name of the class at")
+    assert message.endswith("games/a.py:1")
+
+
 def with_parameters(name, count, first=()):
     return f"def {name}({', '.join([*first, *(f'p{i}' for i in range(count - 2))])}, *args, **options): ...\n"
 

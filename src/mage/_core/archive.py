@@ -65,7 +65,6 @@ def read_archive(path: str | Path) -> tuple[dict[str, Any], dict[str, AnyArray]]
             if not isinstance(header, dict):
                 raise TypeError("the header is not a mapping")
             arrays = {name: archive[name] for name in archive.files if name != "header"}
-    # Files of the first releases do not list their arrays.
-    if (listed := header.pop("arrays", None)) is not None and listed != sorted(arrays):
+    if (listed := header.pop("arrays")) != sorted(arrays):
         raise ValueError(f"it holds the arrays {sorted(arrays)} where {listed} were written")
     return header, arrays

@@ -74,10 +74,10 @@ class _Contents:
         if id(value) not in self._known:
             self._known[id(value)] = (value, b"within itself")
             try:
-                found = _joined(kind, *self._parts(value, depth + 1))
+                digest = _joined(kind, *self._parts(value, depth + 1))
             except Exception:  # looking at an object may run anyone's code
-                found = _joined(kind)
-            self._known[id(value)] = (value, found)
+                digest = _joined(kind)
+            self._known[id(value)] = (value, digest)
         return self._known[id(value)][1]
 
     def of_model(self, model: Any, depth: int = 0) -> Iterator[bytes]:
@@ -218,9 +218,9 @@ def _installed(file: str) -> bool:
 
 def _global_names(code: CodeType) -> set[str]:
     """Names that code, with the functions inside it, looks up outside of itself; attributes are none."""
-    found = {step.argval for step in dis.get_instructions(code) if step.opname == "LOAD_GLOBAL"}
+    names = {step.argval for step in dis.get_instructions(code) if step.opname == "LOAD_GLOBAL"}
     inner = (_global_names(constant) for constant in code.co_consts if isinstance(constant, CodeType))
-    return found.union(*inner)
+    return names.union(*inner)
 
 
 def _private_names(kind: type) -> set[str]:

@@ -76,16 +76,16 @@ def load_image_classifier(source: str | Path, class_names: str | Path | Sequence
     """
     text = str(source)
     if text in _NAMED:
-        made = _NAMED[text]()
+        classifier = _NAMED[text]()
     elif text.endswith(".onnx"):
-        made = _of_onnx(Path(source))
+        classifier = _of_onnx(Path(source))
     elif Path(source).is_dir():
-        made = _of_folder(Path(source))
+        classifier = _of_folder(Path(source))
     elif isinstance(source, Path) or text.count("/") > 1 or text.startswith((".", "/")):
         raise FileNotFoundError(f"model: {text} does not exist; give {_choices()}")
     else:
-        made = _of_hub(text)
-    return made if class_names is None else replace(made, class_names=_checked_names(class_names))
+        classifier = _of_hub(text)
+    return classifier if class_names is None else replace(classifier, class_names=_checked_names(class_names))
 
 
 def _choices() -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 from collections import Counter
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -123,20 +124,21 @@ def _packed(matrix: Floats, chosen: Integers) -> str:
 
 
 def _solutions(explanation: Explanation, grid: SolutionGrid) -> dict[str, Any]:
-    errors = {
-        (motif.nodes, found.tau): _error(explanation, motif.nodes, found.tau)
-        for found in grid.solutions
-        for motif in found
-    }
+    @cache  # many solutions share motifs
+    def error(players: tuple[int, ...], tau: float) -> float | None:
+        return _error(explanation, players, tau)
+
     solutions = [
         {
-            "motifs": [[list(motif.nodes), _short(motif.score), errors[motif.nodes, found.tau]] for motif in found],
-            "objective": _short(found.objective),
-            "bound": _short(found.bound),
-            "proof": found.proof,
-            "optimal": found.optimal,
+            "motifs": [
+                [list(motif.nodes), _short(motif.score), error(motif.nodes, solution.tau)] for motif in solution
+            ],
+            "objective": _short(solution.objective),
+            "bound": _short(solution.bound),
+            "proof": solution.proof,
+            "optimal": solution.optimal,
         }
-        for found in grid.solutions
+        for solution in grid.solutions
     ]
     return {
         "grid": {

@@ -22,7 +22,6 @@ _ROUND_SIZES = (1, 2, 3, 4, 5, 6, 8, 10, 12, 15, 20, 25, 30)
 _CELL_WORK = 4_000_000  # search nodes × n² for one cell: some hundredths of a second, whatever the graph
 _ALL_WORK = 600_000_000  # for all cells together; after that each gets the least
 _LEAST_NODES = 100
-_USUAL_FLOOR = 0.1  # of `mage.explain`
 
 
 @dataclass(frozen=True)
@@ -52,8 +51,8 @@ class SolutionGrid:
     def at(self, tau: float, num_motifs: int, max_nodes: int) -> MotifSet | None:
         """The motifs for a setting of the grid; None where there are none."""
         place = self.taus.index(tau), self.counts.index(num_motifs), self.sizes.index(max_nodes)
-        found = int(self.cells[place])
-        return None if found == IMPOSSIBLE else self.solutions[found]
+        number = int(self.cells[place])
+        return None if number == IMPOSSIBLE else self.solutions[number]
 
 
 def solution_grid(explanation: Explanation) -> SolutionGrid:
@@ -63,13 +62,15 @@ def solution_grid(explanation: Explanation) -> SolutionGrid:
     less restricted setting fits into it, which makes most cells free. Each search is limited by work, not by time; what
     it could not prove says so.
     """
-    own = motifs_of_players(explanation)
-    taus, counts, sizes = _axes(own, explanation.interactions.num_players)
-    conditions = _conditions(explanation, own)
+    given = motifs_of_players(explanation)
+    taus, counts, sizes = _axes(given, explanation.interactions.num_players)
+    conditions = _conditions(explanation, given)
     if conditions is None:
         cells = np.zeros((1, 1, 1), dtype=np.int64)
-        return SolutionGrid((own.tau,), (own.num_motifs,), (own.max_nodes,), cells, (own,), (0, 0, 0), complete=False)
-    start = taus.index(own.tau), counts.index(own.num_motifs), sizes.index(own.max_nodes)
+        return SolutionGrid(
+            (given.tau,), (given.num_motifs,), (given.max_nodes,), cells, (given,), (0, 0, 0), complete=False
+        )
+    start = taus.index(given.tau), counts.index(given.num_motifs), sizes.index(given.max_nodes)
     cells = np.full((len(taus), len(counts), len(sizes)), IMPOSSIBLE, dtype=np.int64)
     solutions: list[MotifSet] = []
     numbers: dict[Any, int] = {}
@@ -79,20 +80,20 @@ def solution_grid(explanation: Explanation) -> SolutionGrid:
         for column, place in product(reversed(range(len(counts))), reversed(range(len(sizes)))):
             count, size = counts[column], sizes[place]
             if (row, column, place) == start:
-                found: MotifSet | None = own
+                solution: MotifSet | None = given
             else:
-                found = _fitting(proven, count, size)
-                if found is None:
-                    found = _solved(explanation, conditions, tau, count, size, spent=work)
-                    work += 0 if found is None else found.work * explanation.interactions.num_players**2
-            if found is None:
+                solution = _fitting(proven, count, size)
+                if solution is None:
+                    solution = _solved(explanation, conditions, tau, count, size, spent=work)
+                    work += 0 if solution is None else solution.work * explanation.interactions.num_players**2
+            if solution is None:
                 continue
-            if found.optimal and not any(found is other for other in proven):
-                proven.append(found)
-            key = (found.motifs, found.optimal, found.bound, tau)
+            if solution.optimal and not any(solution is other for other in proven):
+                proven.append(solution)
+            key = (solution.motifs, solution.optimal, solution.bound, tau)
             cells[row, column, place] = numbers.setdefault(key, len(solutions))
             if numbers[key] == len(solutions):
-                solutions.append(found)
+                solutions.append(solution)
     floor = float(conditions.get("noise_floor", 0.0))
     return SolutionGrid(taus, counts, sizes, cells, tuple(solutions), start, complete=True, noise_floor=floor)
 
@@ -108,51 +109,47 @@ def motifs_of_players(explanation: Explanation) -> MotifSet:
     return replace(explanation.motifs, motifs=tuple(motifs), num_nodes=explanation.interactions.num_players)
 
 
-def _axes(own: MotifSet, num_players: int) -> tuple[tuple[float, ...], tuple[int, ...], tuple[int, ...]]:
-    """Values of τ, m and M, the explanation's own among them."""
+def _axes(given: MotifSet, num_players: int) -> tuple[tuple[float, ...], tuple[int, ...], tuple[int, ...]]:
+    """Values of τ, m and M, those of the explanation among them."""
     steps = next(steps for most, steps in _TAU_STEPS if num_players <= most)
-    taus = sorted({own.tau, *(step / steps for step in range(steps + 1))})
+    taus = sorted({given.tau, *(step / steps for step in range(steps + 1))})
     # Motifs of more than half of the graph explain nothing, and are the hardest to find.
-    largest = max(own.max_nodes, (num_players + 1) // 2)
+    largest = max(given.max_nodes, (num_players + 1) // 2)
     counts: Iterable[int] = range(1, min(3 if num_players > _LARGE else 4, num_players) + 1)
     sizes: Iterable[int] = range(1, largest + 1)
     if num_players > _HUGE:
-        counts, sizes = (1,), (-(-own.max_nodes // 2),)
+        counts, sizes = (1,), (-(-given.max_nodes // 2),)
     elif num_players > _SMALL:
         sizes = [size for size in _ROUND_SIZES[:: 2 if num_players > _LARGE else 1] if size <= largest]
-    return tuple(taus), tuple(sorted({own.num_motifs, *counts})), tuple(sorted({own.max_nodes, *sizes}))
+    return tuple(taus), tuple(sorted({given.num_motifs, *counts})), tuple(sorted({given.max_nodes, *sizes}))
 
 
-def _conditions(explanation: Explanation, own: MotifSet) -> dict[str, Any] | None:
-    """What else the search was asked for; None where it was another method or is not known.
+def _conditions(explanation: Explanation, given: MotifSet) -> dict[str, Any] | None:
+    """What else the search was to respect; None where the motifs were found in another way.
 
-    Motif sets remember it. Those from older files do not, so it is checked that it gives the motifs the scores that
-    they have and finds nothing better, and the usual noise floor is tried too.
+    It is checked that these conditions give the motifs the scores that they have, and that nothing better is found.
     """
     interactions = explanation.interactions
-    if not np.isfinite(own.bound) or interactions.order > 3 or not np.isfinite(interactions.values).all():
+    if not np.isfinite(given.bound) or interactions.order > 3 or not np.isfinite(interactions.values).all():
         return None
-    kept = {"include": own.include, "exclude": own.exclude, "connected": own.connected}
-    for floor in dict.fromkeys((own.noise_floor, _USUAL_FLOOR)):
-        conditions = {**kept, "noise_floor": floor}
-        found = _solved(explanation, conditions, own.tau, own.num_motifs, own.max_nodes)
-        slack = 1e-6 * max(abs(own.objective), abs(own.bound), 1e-12)
-        if (
-            found is not None
-            and found.objective <= own.bound + slack
-            and own.objective <= found.bound + slack
-            and all(abs(_rescored(explanation, conditions, motif) - motif.score) <= slack for motif in own)
-        ):
-            return conditions
-    return None
+    conditions = {name: getattr(given, name) for name in ("include", "exclude", "connected", "noise_floor")}
+    solution = _solved(explanation, conditions, given.tau, given.num_motifs, given.max_nodes)
+    slack = 1e-6 * max(abs(given.objective), abs(given.bound), 1e-12)
+    agrees = (
+        solution is not None
+        and solution.objective <= given.bound + slack
+        and given.objective <= solution.bound + slack
+        and all(abs(_rescored(explanation, conditions, motif) - motif.score) <= slack for motif in given)
+    )
+    return conditions if agrees else None
 
 
 def _rescored(explanation: Explanation, conditions: dict[str, Any], motif: Motif) -> float:
     """The score of a motif under conditions: a search that has no choice."""
     others = set(range(explanation.interactions.num_players)) - set(motif.nodes)
     alone = {**conditions, "include": motif.nodes, "exclude": sorted(others)}
-    found = _solved(explanation, alone, explanation.motifs.tau, 1, len(motif.nodes))
-    return float("nan") if found is None or len(found) != 1 else found[0].score
+    solution = _solved(explanation, alone, explanation.motifs.tau, 1, len(motif.nodes))
+    return float("nan") if solution is None or len(solution) != 1 else solution[0].score
 
 
 def _solved(
@@ -176,8 +173,8 @@ def _solved(
 
 def _fitting(proven: list[MotifSet], num_motifs: int, max_nodes: int) -> MotifSet | None:
     """A proven solution of a setting that allows all this one allows, if it happens to lie within this one."""
-    for found in proven:
-        relaxed = found.num_motifs >= num_motifs and found.max_nodes >= max_nodes
-        if relaxed and len(found) <= num_motifs and len(found.nodes) <= max_nodes:
-            return found
+    for solution in proven:
+        relaxed = solution.num_motifs >= num_motifs and solution.max_nodes >= max_nodes
+        if relaxed and len(solution) <= num_motifs and len(solution.nodes) <= max_nodes:
+            return solution
     return None

@@ -59,17 +59,17 @@ def benchmark_sections(records: Sequence[Record], skipped: Sequence[tuple[str, s
     return marked + "\n".join(sections)
 
 
-def _section(title: str, numbers: Sequence[int], made: Sequence[Cell]) -> str:
+def _section(title: str, numbers: Sequence[int], cells: Sequence[Cell]) -> str:
     numbered = " and ".join(str(number) for number in numbers)
     beside = f"beside table{'s' if len(numbers) > 1 else ''} {numbered} of the paper" if numbered else ""
     parts = []
-    for column in dict.fromkeys(cell.column for cell in made):
-        own = [cell for cell in made if cell.column == column]
-        panels = "".join(_panel([cell for cell in own if cell.metric == metric]) for metric in column.metrics)
-        only_paper = "" if any(cell.ours is not None for cell in own) else ": the paper's own network"
+    for column in dict.fromkeys(cell.column for cell in cells):
+        of_column = [cell for cell in cells if cell.column == column]
+        panels = "".join(_panel([cell for cell in of_column if cell.metric == metric]) for metric in column.metrics)
+        only_paper = "" if any(cell.ours is not None for cell in of_column) else ": the paper's own network"
         parts.append(
             f"<h3>{html.escape(column.dataset)}, {html.escape(column.model)}{only_paper}</h3>"
-            f'<div class="panels">{panels}</div>{_refusals(own)}'
+            f'<div class="panels">{panels}</div>{_refusals(of_column)}'
         )
     return (
         f'<section class="card benchmark"><h2>{html.escape(title)}</h2>'
@@ -77,14 +77,14 @@ def _section(title: str, numbers: Sequence[int], made: Sequence[Cell]) -> str:
     )
 
 
-def _panel(made: Sequence[Cell]) -> str:
+def _panel(cells: Sequence[Cell]) -> str:
     """One metric of all methods: figures, and beside each the place of ours and the paper's on a common axis."""
-    metric = made[0].kind
-    scale = _Scale(metric, [value for cell in made for value in _values(cell)])
-    in_paper = any(cell.paper is not None for cell in made)
+    metric = cells[0].kind
+    scale = _Scale(metric, [value for cell in cells for value in _values(cell)])
+    in_paper = any(cell.paper is not None for cell in cells)
     heads = ["ours", "paper", "diff."] if in_paper else ["ours"]
     lines = []
-    for cell in made:
+    for cell in cells:
         figures = "".join(f'<td class="number">{html.escape(text)}</td>' for text in _texts(cell)[: len(heads)])
         count = 0 if cell.ours is None else cell.ours.count
         lines.append(
@@ -100,9 +100,9 @@ def _panel(made: Sequence[Cell]) -> str:
     )
 
 
-def _refusals(made: Sequence[Cell]) -> str:
+def _refusals(cells: Sequence[Cell]) -> str:
     """Methods that refused graphs, with their reasons."""
-    reasons = {cell.method.name: cell for cell in made if cell.failed}
+    reasons = {cell.method.name: cell for cell in cells if cell.failed}
     return "".join(
         f'<p class="faint">{html.escape(cell.title)} refused {cell.failed} graphs: {html.escape(cell.gap)}</p>'
         for cell in reasons.values()

@@ -24,11 +24,11 @@ def read_parts(paths: Sequence[Path]) -> tuple[list[Record], list[tuple[str, str
     skipped: list[tuple[str, str]] = []
     for path in paths:
         try:
-            found = parquet.read_table(path).to_pylist()
-            for record in found:
+            rows = parquet.read_table(path).to_pylist()
+            for record in rows:
                 if not all(isinstance(record[name], str) for name in ("dataset", "model", "method")):
                     raise ValueError("a record does not name its dataset, model and method")
-            records += found
+            records += rows
         except DAMAGE as error:
             skipped.append((path.name, str(error).splitlines()[0].replace(str(path), path.name)))
     return records, skipped

@@ -29,24 +29,24 @@ def corpus_content(entries: Sequence[Entry]) -> dict[str, Any]:
     patterns = _Patterns()
     numbers = [[patterns.number(entry, motif.nodes) for motif in entry.explanation.motifs] for entry in entries]
     keys = sorted({(_target(entry), motif.sign) for entry in entries for motif in entry.explanation.motifs}, key=_order)
-    made = [_section(entries, numbers, patterns, key) for key in keys]
-    for section in made:
+    sections = [_section(entries, numbers, patterns, key) for key in keys]
+    for section in sections:
         for core in section["cores"]:
             core["elsewhere"] = [
                 count
-                for other in made
+                for other in sections
                 if other is not section and (count := _count_elsewhere(other, core, patterns)) is not None
             ]
-    for section in made:
+    for section in sections:
         section["motifs"] = section["motifs"][:_MOST_WHOLE]
         del section["pieces"]
     return {
         "classes": class_names(list(entries)),
         "regression": all(entry.predicted is None for entry in entries),
         "sources": sorted({entry.source for entry in entries} - {""}),
-        "graphs": [_row(entry, own) for entry, own in zip(entries, numbers, strict=True)],
+        "graphs": [_row(entry, patterns_of) for entry, patterns_of in zip(entries, numbers, strict=True)],
         "patterns": patterns.shown,
-        "sections": made,
+        "sections": sections,
     }
 
 
@@ -60,8 +60,8 @@ class _Patterns:
     def number(self, entry: Entry, nodes: Sequence[int]) -> int:
         """The number of the pattern that nodes of a graph form."""
         pattern, chemical = entry.graph.induced(sorted(nodes)), entry.molecule is not None
-        found = self.catalogue.number(pattern)
-        if found == len(self.shown):
+        number = self.catalogue.number(pattern)
+        if number == len(self.shown):
             drawn = entry.molecule.positions if entry.molecule is not None else None
             self.shown.append(
                 {
@@ -72,7 +72,7 @@ class _Patterns:
                     "scene": pattern_scene(pattern, chemical, None if drawn is None else drawn[sorted(nodes)]),
                 }
             )
-        return found
+        return number
 
 
 def _section(
@@ -104,11 +104,11 @@ def _section(
         "motifs": [
             {
                 "pattern": number,
-                "count": len(own),
-                "graphs": _by_score({pieces[at][0]: scores[at] for at in own}),
-                **_scores([scores[at] for at in own]),
+                "count": len(members),
+                "graphs": _by_score({pieces[at][0]: scores[at] for at in members}),
+                **_scores([scores[at] for at in members]),
             }
-            for number, own in sorted(whole.items(), key=lambda item: (-len(item[1]), item[0]))
+            for number, members in sorted(whole.items(), key=lambda item: (-len(item[1]), item[0]))
         ],
     }
 
@@ -144,10 +144,10 @@ def _pattern_of(
 ) -> int:
     """The number of a core's pattern, with its first occurrence as the example."""
     place = pieces[core.motifs[0]][0]
-    found = embedding(core.pattern, entries[place].graph, most_steps=2**62)
-    if found is None:
+    nodes = embedding(core.pattern, entries[place].graph, most_steps=2**62)
+    if nodes is None:
         raise AssertionError("a core occurs in the graphs it was found in")
-    return patterns.number(entries[place], found)
+    return patterns.number(entries[place], nodes)
 
 
 def _count_elsewhere(other: dict[str, Any], core: dict[str, Any], patterns: _Patterns) -> dict[str, Any] | None:

@@ -82,20 +82,20 @@ def recurring_cores(
     smaller: dict[tuple[int, int], int] = {}
     complete = True
     while level:
-        found: dict[int, dict[int, list[int]]] = {}
+        occurrences: dict[int, dict[int, list[int]]] = {}
         for place, masks in level.items():
             for mask in sorted(masks):
                 number = catalogue.number(motifs[place][1].induced(_nodes(mask)))
-                found.setdefault(number, {}).setdefault(place, []).append(mask)
+                occurrences.setdefault(number, {}).setdefault(place, []).append(mask)
         recurring: dict[tuple[int, int], int] = {}
         grown: dict[int, set[int]] = {}
-        for number, places in found.items():
+        for number, places in occurrences.items():
             graphs = tuple(sorted({motifs[place][0] for place in places}))
             if len(graphs) < least_graphs:
                 continue
             cores[number] = Core(catalogue.members[number], graphs, tuple(sorted(places)))
-            for place, own in places.items():
-                for mask in own:
+            for place, copies in places.items():
+                for mask in copies:
                     recurring[place, mask] = number
                     for v in _nodes(mask):
                         part = smaller.get((place, mask & ~(1 << v)))
@@ -122,10 +122,10 @@ def leading_cores(cores: Sequence[Core], hosts: Mapping[int, LabelledGraph], mos
     closed = [core for core in cores if core.closed]
     closed.sort(key=lambda core: (-len(core.graphs) * sqrt(len(core.pattern)), -len(core.pattern)))
     for core in closed[:_MOST_CANDIDATES]:
-        own = set(core.graphs)
+        graphs = set(core.graphs)
         # Where it takes too long to know, a graph counts as having the pattern: consistency is not flattered.
         core.present = sum(
-            place in own or holds(graph, core.pattern, _MOST_STEPS) is not False for place, graph in hosts.items()
+            place in graphs or holds(graph, core.pattern, _MOST_STEPS) is not False for place, graph in hosts.items()
         )
     leading: list[Core] = []
     for core in sorted(closed[:_MOST_CANDIDATES], key=lambda core: (-core.rank, -len(core.graphs))):

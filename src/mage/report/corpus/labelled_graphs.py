@@ -34,11 +34,11 @@ class LabelledGraph:
     @cached_property
     def neighbours(self) -> tuple[dict[int, str], ...]:
         """For each node its neighbours with the label of the edge to them."""
-        found: tuple[dict[int, str], ...] = tuple({} for _ in self.labels)
+        neighbours: tuple[dict[int, str], ...] = tuple({} for _ in self.labels)
         for i, j, kind in self.edges:
-            found[i][j] = kind
-            found[j][i] = kind
-        return found
+            neighbours[i][j] = kind
+            neighbours[j][i] = kind
+        return neighbours
 
     def induced(self, nodes: Sequence[int]) -> LabelledGraph:
         """The part on some nodes, which are numbered in the order given."""
@@ -84,8 +84,8 @@ def refined_colours(graph: LabelledGraph) -> tuple[int, ...]:
     distinct = len(set(colours))
     for _ in graph.labels:
         colours = [
-            hash((own, tuple(sorted((kinds[kind], colours[w]) for w, kind in graph.neighbours[v].items()))))
-            for v, own in enumerate(colours)
+            hash((colour, tuple(sorted((kinds[kind], colours[w]) for w, kind in graph.neighbours[v].items()))))
+            for v, colour in enumerate(colours)
         ]
         if (now := len(set(colours))) == distinct:
             break

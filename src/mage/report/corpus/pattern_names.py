@@ -119,13 +119,13 @@ def _with_hydrogens(pattern: LabelledGraph) -> LabelledGraph:
 @cache
 def _groups() -> tuple[tuple[str, LabelledGraph], ...]:
     """The functional groups, the largest first."""
-    made = []
+    groups = []
     for name, atoms, bonds in _GROUPS:
         edges = [
             (int(i), int(j), _ORDERS[kind]) for i, kind, j in (re.split(r"([-=#:])", bond) for bond in bonds.split())
         ]
-        made.append((name, LabelledGraph.make(atoms.split(), edges)))
-    return tuple(sorted(made, key=lambda entry: -len(entry[1])))
+        groups.append((name, LabelledGraph.make(atoms.split(), edges)))
+    return tuple(sorted(groups, key=lambda entry: -len(entry[1])))
 
 
 def _parts(fragment: LabelledGraph) -> tuple[Counter[tuple[str, tuple[str, ...]]], tuple[str, ...]]:
@@ -133,9 +133,9 @@ def _parts(fragment: LabelledGraph) -> tuple[Counter[tuple[str, tuple[str, ...]]
     left = list(range(len(fragment)))
     groups: Counter[tuple[str, tuple[str, ...]]] = Counter()
     for name, group in _groups():
-        while (found := embedding(group, fragment.induced(left))) is not None:
+        while (atoms := embedding(group, fragment.induced(left))) is not None:
             groups[name, group.labels] += 1
-            left = [v for place, v in enumerate(left) if place not in found]
+            left = [v for place, v in enumerate(left) if place not in atoms]
     return groups, tuple(fragment.labels[v] for v in left)
 
 
@@ -149,8 +149,8 @@ def _sure_name(pattern: LabelledGraph) -> str:
         onto_hydrogen = ("H" in {group.labels[i], group.labels[j]} for i, j, _ in group.edges)
         sure = name == "nitro" or all(onto_hydrogen)
         named.setdefault(catalogue.number(bare), set()).add(name if sure else "")
-    found = named.get(catalogue.number(pattern), {""})
-    return next(iter(found)) if len(found) == 1 else ""
+    candidates = named.get(catalogue.number(pattern), {""})
+    return next(iter(candidates)) if len(candidates) == 1 else ""
 
 
 def _shape_name(pattern: LabelledGraph) -> str:
@@ -168,8 +168,7 @@ def _shape_name(pattern: LabelledGraph) -> str:
         return f"star with {nodes - 1} arms"
     catalogue = Catalogue()
     named = {catalogue.number(shape): name for name, shape in _SHAPES.items()}
-    found = named.get(catalogue.number(pattern), "")
-    return found or ("tree" if edges == nodes - 1 else "")
+    return named.get(catalogue.number(pattern)) or ("tree" if edges == nodes - 1 else "")
 
 
 def _grid(rows: int, columns: int) -> LabelledGraph:

@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import torch
@@ -6,7 +8,7 @@ from torch_geometric.data import Data
 import mage
 from mage.cli.demo import demo_explanation
 from mage.drawing import AGAINST, FOR
-from mage.plots import molecule_svg, plot_explanation, plot_sentence, plot_superpixels, save_figure
+from mage.plots import molecule_svg, plot_explanation, plot_indices, plot_sentence, plot_superpixels, save_figure
 from tests.helpers.graph_models import OneLayerNet, molecule
 
 
@@ -29,6 +31,17 @@ def test_colours_tell_for_from_against(explanation, tmp_path):
     text = (tmp_path / "graph.svg").read_text()
     assert FOR in text
     assert AGAINST in text
+
+
+def test_names_are_no_formulas(explanation, tmp_path):
+    # An unknown command between two dollar signs is an error where matplotlib reads it.
+    names = tuple(r"$\nonsense$" for _ in explanation.names)
+    index = replace(explanation.interactions, names=names)
+    odd = replace(explanation, names=names, interactions=index, class_names=(r"$\a$", r"$\b$"))
+    save_figure(odd.plot(), tmp_path / "explanation.svg")
+    save_figure(plot_sentence(odd), tmp_path / "sentence.svg")
+    save_figure(plot_indices([index]), tmp_path / "indices.svg")
+    assert all((tmp_path / name).stat().st_size > 5000 for name in ("explanation.svg", "sentence.svg", "indices.svg"))
 
 
 def test_molecules_are_drawn_as_molecules():

@@ -1,4 +1,4 @@
-"""BA-Shapes: one graph whose nodes say where in a house they sit."""
+"""BA-Shapes: one graph in which the class of a node is its place in a house."""
 
 from __future__ import annotations
 

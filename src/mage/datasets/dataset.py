@@ -195,7 +195,7 @@ class GraphDataset(Dataset):  # type: ignore[misc]
         }
 
     def candidates(self) -> Indices:
-        """Test graphs (or nodes) that the paper's rule allows to be explained, whatever a model says of them."""
+        """Test graphs (or nodes) that the paper's rule allows to be explained, whatever a model predicts."""
         settings, test = self.info.settings, self.split.test
         keep = np.ones(len(test), dtype=bool)
         if self.task == "node":

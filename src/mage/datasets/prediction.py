@@ -1,4 +1,4 @@
-"""What a model says of the graphs of a dataset."""
+"""Predictions of a model on the graphs of a dataset."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _BATCH_SIZE = 512
 
 
 def call_model(model: Any, data: Data, num_graphs: int) -> torch.Tensor:
-    """Any model's output on a union of graphs: called as its signature wants, on the device of its weights."""
+    """Any model's output on a union of graphs: called by its signature, on the device of its weights."""
     parameters = getattr(model, "parameters", lambda: iter(()))()
     device = next((parameter.device for parameter in parameters), torch.device("cpu"))
     forward = Forward(model, set(data.keys()) - {"edge_index", "batch", "ptr"})

@@ -46,6 +46,11 @@ def mixed_with_white(colour: str, weight: float) -> tuple[float, float, float]:
     return red, green, blue
 
 
+def pale(colour: str, strength: float = 1.0) -> tuple[float, float, float]:
+    """The colour of a motif that letters or pixels are seen through, paler for weaker motifs."""
+    return mixed_with_white(colour, 0.3 + 0.5 * strength)
+
+
 def hex_colour(parts: tuple[float, float, float]) -> str:
     """Red, green and blue in [0, 1] as pages write them."""
     return "#" + "".join(f"{round(255 * part):02x}" for part in parts)

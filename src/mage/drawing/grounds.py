@@ -29,7 +29,7 @@ def ground(explanation: Explanation) -> dict[str, Any]:
 def drawable(explanation: Explanation, most_nodes: int = _MOST_NODES) -> Explanation:
     """The explanation itself, or of a large graph the part around its motifs.
 
-    Where few nodes play, as in the neighbourhood of one node, there are no more bystanders than players.
+    Where few nodes are players, as in the neighbourhood of one node, no more other nodes than players are drawn.
     """
     if ground(explanation)["kind"] != "graph":
         return explanation

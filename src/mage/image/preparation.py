@@ -28,7 +28,7 @@ _SQUARE_KINDS = ("Beit", "DeiT", "ViT")
 
 @dataclass(frozen=True)
 class Preparation:
-    """How a classifier wants its images: resized, cropped, scaled and normalised.
+    """How images are prepared for a classifier: resized, cropped, scaled and normalised.
 
     Args:
         size: Height and width of what the model takes.
@@ -111,7 +111,7 @@ class Preparation:
 
     def _resized(self, width: int, height: int) -> tuple[int, int]:
         if not isinstance(self.resize, int):
-            assert self.resize is not None  # noqa: S101 (for the type checker: the caller asked)
+            assert self.resize is not None  # noqa: S101 (for the type checker: the caller has checked)
             return self.resize[1], self.resize[0]
         share = self.resize / min(width, height)
         return max(self.resize, math.floor(width * share)), max(self.resize, math.floor(height * share))

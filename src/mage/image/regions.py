@@ -38,7 +38,7 @@ def checked_segments(segments: Any, height: int, width: int) -> tuple[Integers, 
     if labels.shape != (height, width):
         raise ValueError(f"segments must have the image's shape [{height}, {width}], got {list(labels.shape)}")
     if not np.issubdtype(labels.dtype, np.integer):
-        raise ValueError(f"segments must be whole numbers, one region's number a pixel, got {labels.dtype}")
+        raise ValueError(f"segments must be whole numbers, one region's number per pixel, got {labels.dtype}")
     known, place = np.unique(labels, return_inverse=True)
     outside = int((known < 0).sum())
     if outside == len(known):

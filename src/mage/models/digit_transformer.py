@@ -27,7 +27,7 @@ class _Block(nn.Module):
         self.hidden = nn.Sequential(nn.Linear(width, 2 * width), nn.GELU(), nn.Linear(2 * width, width))
 
     def forward(self, x: Tensor) -> Tensor:
-        """Patches [b, p, width] that have looked at each other."""
+        """Patches [b, p, width] after attention among them."""
         batch, patches, width = x.shape
         parts = self.queries_keys_values(self.attention_norm(x)).view(batch, patches, 3, self.heads, -1)
         queries, keys, values = parts.permute(2, 0, 3, 1, 4)

@@ -24,7 +24,7 @@ _CONFIG = "preprocessor_config.json"
 
 @dataclass(frozen=True, eq=False)
 class ImageClassifier:
-    """A network together with how it wants its images and what its classes are called.
+    """A network, how its images are prepared, and the names of its classes.
 
     Args:
         name: Name for people.
@@ -41,7 +41,7 @@ class ImageClassifier:
     fingerprint: str = ""
 
     def __call__(self, images: Tensor) -> Tensor:
-        """Rows of scores, one an image."""
+        """Rows of scores, one per image."""
         returned = self.network(images)
         rows: Tensor = returned.logits if hasattr(returned, "logits") else returned
         return rows

@@ -124,7 +124,7 @@ def run_tasks(
     if not waiting:
         return records
     processes = workers or os.cpu_count() or 1
-    # Graphs that take long to make are made once, by all cores, before the workers want them.
+    # Graphs that take long to make are made once, by all cores, before the workers need them.
     for name in {task.dataset for task in waiting}:
         if "workers" in datasets.info(name).options:
             datasets.load(name, root, workers=processes).prepare()

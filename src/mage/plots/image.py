@@ -7,10 +7,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from mage._core.optional import require
-from mage._core.typing import AnyArray, Masks
+from mage._core.typing import AnyArray, Floats, Masks
 from mage.drawing import coloured_motifs, outlines
+from mage.drawing.colours import pale
 from mage.explanation.subject import ImageSubject
 from mage.plots.indices import sign_map
+from mage.plots.titles import score_lines, set_title
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -39,9 +41,35 @@ def plot_image(explanation: Explanation, image: Any = None, segments: Any = None
     figure = Figure(figsize=(10 if heat_map else 5, 5.4), layout="constrained")
     axes = figure.add_subplot(1, 2 if heat_map else 1, 1)
     draw_motif_outlines(axes, explanation, pixels, labels)
-    axes.set_title("\n".join([explanation.verdict, *_scores(explanation)]), fontsize=9, loc="left", parse_math=False)
+    set_title(axes, explanation.verdict, *score_lines(explanation))
     if heat_map:
         draw_region_scores(figure.add_subplot(1, 2, 2), explanation, pixels, labels)
+    return figure
+
+
+def plot_superpixels(explanation: Explanation, image: AnyArray, segments: AnyArray) -> Figure:
+    """Motifs as coloured regions over the image their super-pixels come from.
+
+    Args:
+        explanation: Its nodes are the super-pixels.
+        image: [height, width] or [height, width, 3].
+        segments: For each pixel the number of its super-pixel [height, width]; −1 for none.
+    """
+    require("matplotlib", "plot")
+    from matplotlib.figure import Figure
+
+    regions = np.asarray(segments)
+    if regions.shape != np.asarray(image).shape[:2] or regions.max() >= explanation.num_nodes:
+        raise ValueError(f"segments must number the {explanation.num_nodes} super-pixels of each pixel of the image")
+    overlay: Floats = np.zeros((*regions.shape, 4))
+    for motif, colour, strength in coloured_motifs(explanation):
+        overlay[np.isin(regions, motif.nodes)] = (*pale(colour), 0.25 + 0.5 * strength)
+    figure = Figure(figsize=(4, 4.4), layout="constrained")
+    axes = figure.add_subplot()
+    axes.imshow(image, cmap="gray")
+    axes.imshow(overlay)
+    axes.set_axis_off()
+    set_title(axes, explanation.headline, *score_lines(explanation), size=8)
     return figure
 
 
@@ -102,11 +130,3 @@ def _add_region(axes: Axes, mask: Masks, **style: Any) -> None:
 
 def _white(image: AnyArray) -> float:
     return 255.0 if np.issubdtype(image.dtype, np.integer) else 1.0
-
-
-def _scores(explanation: Explanation) -> list[str]:
-    return [
-        f"{'for' if motif.sign > 0 else 'against'} {motif.score:+.3g}{explanation.error_text(motif)}: "
-        f"{len(motif)} region{'s' * (len(motif) > 1)}"
-        for motif in explanation.motifs
-    ]

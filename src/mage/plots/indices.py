@@ -74,7 +74,15 @@ def draw_interactions(axes: Axes, interactions: Interactions, positions: Any = N
             linewidths=0,
             zorder=4,
         )
-        axes.annotate(interactions.names[player], place[player], ha="center", va="center", fontsize=8, zorder=5)
+        axes.annotate(
+            interactions.names[player],
+            place[player],
+            ha="center",
+            va="center",
+            fontsize=8,
+            zorder=5,
+            parse_math=False,
+        )
     axes.set_axis_off()
     axes.margins(0.1)
     axes.set_aspect("equal")

@@ -59,7 +59,7 @@ class Sentence:
 
     @property
     def graph(self) -> PlayerGraph:
-        """Who may talk to whom."""
+        """The graph that joins the words."""
         return PlayerGraph(len(self.words), self.edge_index.T)
 
     def data(self, encoder: str | Callable[..., Any]) -> Data:

@@ -64,7 +64,7 @@ def recurring_cores(
 ) -> tuple[list[Core], bool]:
     """All connected induced pieces of motifs that occur in at least so many graphs.
 
-    A piece counts once a graph, however often it occurs there. Pieces grow node by node from those that recur, which
+    A piece counts once per graph, however often it occurs there. Pieces grow node by node from those that recur, which
     misses none: whatever holds a rare piece is rare itself. The work is that of the recurring pieces' occurrences.
 
     Args:

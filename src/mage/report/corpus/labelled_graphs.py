@@ -18,7 +18,7 @@ class LabelledGraph:
     """An undirected graph with a label on each node and on each edge; labels may be empty.
 
     Attributes:
-        labels: One a node.
+        labels: One per node.
         edges: Pairs i < j with the label of the edge, ascending.
     """
 

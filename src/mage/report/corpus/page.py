@@ -45,7 +45,7 @@ _DIALOG = """
 _METHOD = """
 <details class="faint method"><summary>How cores are found and ordered</summary>
 <p>A <b>core</b> is a connected piece of motifs: some of a motif's nodes with all edges between them, compared by the
-names of nodes and, in molecules that RDKit can read, by the orders of bonds. It counts once a graph. All pieces that
+names of nodes and, in molecules that RDKit can read, by the orders of bonds. It counts once per graph. All pieces that
 recur in enough graphs of a class are found; those that only ever occur within a larger one are left out.</p>
 <p><b>Consistency</b> asks: of the graphs of the class that have the piece anywhere, in how many does a motif hold it?
 Cores are ordered by the lower end of the 95 % interval of that share (Wilson) times the square root of their number of

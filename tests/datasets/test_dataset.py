@@ -1,12 +1,14 @@
 import numpy as np
 import pytest
 import torch
-from torch_geometric.data import Batch
+from torch_geometric.data import Batch, Data
 from torch_geometric.loader import DataLoader
 
 import mage
 from mage.datasets import GraphDataset, Split, load, motifs_of, names, paper_split
+from mage.datasets.dataset_info import ExplanationSettings
 from mage.datasets.truth import motif_numbers
+from mage.motifs import MotifRequest
 
 
 @pytest.fixture(scope="module")
@@ -187,3 +189,11 @@ def test_graphs_of_ones_own(grids):
             GraphDataset.from_graphs("mine", [graphs[0], wrong])
     with pytest.raises(ValueError, match="at least one graph"):
         GraphDataset.from_graphs("mine", [])
+
+
+def test_shares_are_counted_as_everywhere():
+    line = torch.stack([torch.arange(99), torch.arange(1, 100)])
+    data = Data(x=torch.ones(100, 1), edge_index=torch.cat([line, line.flip(0)], dim=1), y=torch.tensor([0]))
+    for size in (0.29, 0.001, 7, 200):
+        dataset = GraphDataset.from_graphs("line", [data], ExplanationSettings("remove", max_nodes=size, num_motifs=2))
+        assert dataset.settings(0)["max_nodes"] == MotifRequest(max_nodes=size).max_nodes_of(100)

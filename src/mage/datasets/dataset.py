@@ -15,6 +15,7 @@ from mage.datasets.dataset_info import DatasetInfo, ExplanationSettings, Split, 
 from mage.datasets.given_graphs import columns_of_graphs, given
 from mage.datasets.prediction import predicted_classes
 from mage.datasets.truth import motifs_of
+from mage.motifs import MotifRequest
 
 
 class GraphDataset(Dataset):  # type: ignore[misc]
@@ -179,15 +180,11 @@ class GraphDataset(Dataset):  # type: ignore[misc]
         motifs = motifs_of(graph)
         if of_node:
             motifs = tuple(motif for motif in motifs if index in motif)
-        if settings.max_nodes is None:
-            max_nodes = sum(map(len, motifs))
-        elif isinstance(settings.max_nodes, int):
-            max_nodes = settings.max_nodes
-        else:
-            max_nodes = int(settings.max_nodes * graph.num_nodes)
+        size = max(1, sum(map(len, motifs))) if settings.max_nodes is None else settings.max_nodes
+        search = MotifRequest(max_nodes=size)
         return {
             "num_motifs": max(1, len(motifs)) if settings.num_motifs is None else settings.num_motifs,
-            "max_nodes": min(max(settings.least_nodes, max_nodes), int(graph.num_nodes)),
+            "max_nodes": search.max_nodes_of(int(graph.num_nodes), least=settings.least_nodes),
             "masking": settings.masking,
             "output": settings.output,
             "connected": settings.connected,

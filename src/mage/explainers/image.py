@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
@@ -87,13 +88,8 @@ def explain_image(
         raise ValueError(f"picture must have the image's {list(game.segments.shape)} pixels, got {list(picture.shape)}")
     if class_names is None and len(known) == max(2, len(game.prediction)) and game.target is not None:
         class_names = known
-    edges = game.graph.edges.T
-    graph = InputGraph(
-        game.names,
-        np.concatenate([edges, edges[::-1]], axis=1),
-        ImageSubject.of(picture, game.segments),
-        class_names,
-    )
+    subject = ImageSubject.of(picture, game.segments)
+    graph = replace(InputGraph.of(game), subject=subject, class_names=class_names)
     return explain_game(game, whole, graph, progress=progress, started=started)
 
 

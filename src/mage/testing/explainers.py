@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 import inspect
-import math
 import pickle
 import random
 import tempfile
@@ -18,6 +17,7 @@ import numpy as np
 
 from mage._core.conversion import same
 from mage.explanation import Explanation
+from mage.motifs import MotifRequest
 
 if TYPE_CHECKING:
     from torch_geometric.data import Data
@@ -100,8 +100,7 @@ def assert_same_explanation(one: Explanation, other: Explanation, when: str) -> 
 
 def _check_contents(found: Explanation, data: Data, max_nodes: float, num_motifs: int, connected: bool) -> None:
     size = int(data.num_nodes)
-    # A share is meant as people write it: 0.3 of 10 is 3, whatever binary fractions make of it.
-    budget = max_nodes if max_nodes >= 1 else max(1, math.floor(max_nodes * size + 1e-9))
+    budget = MotifRequest(max_nodes=max_nodes).max_nodes_of(size)
     nodes = found.motifs.nodes
     assert len(nodes) <= budget, f"{len(nodes)} nodes, more than M = {budget}"
     assert len(set(nodes)) == len(nodes), f"motifs overlap: {found.motifs}"

@@ -181,8 +181,9 @@ class Tail:
         return trace, _rows(out, num_graphs)
 
     def _tiny_batch(self, batch: Tensor, num_graphs: int) -> Data:
-        """A few copies of the first node, two of them joined, under a batch vector of any length."""
+        """A few copies of the first node, two of them joined, under a batch vector of any length; for one run."""
         graph, device = self._graph, self._graph.device
+        self._runner.num_runs += -(-sum(_GRAPHS) // graph.num_nodes)
         rows = torch.zeros(sum(_GRAPHS), dtype=torch.long, device=device)
         ends = torch.tensor([[0, 1], [1, 0]], device=device)[:, : 2 * min(graph.edge_index.size(1), 1)]
         features = {key: value[rows] for key, value in graph.node.items()}

@@ -136,8 +136,8 @@ class ModelGame(Game):
     def num_queries(self) -> int:
         """Graphs the model has been run on, the unmasked one included; coalitions without the target need no run.
 
-        Computation trees that ``method="exact-local"`` asks for count by their nodes: as many as the graph has are
-        one query.
+        Computation trees, and the few nodes on which a model's pool and head are run, count by their nodes: as many as
+        the graph has are one query.
         """
         return self.runner.num_runs
 

@@ -43,8 +43,9 @@ def check_explainer(
     Checked are: the same motifs, scores and queries from the same seed, also after pickling the explainer; at most M
     nodes; motifs that are connected in the graph, unless ``connected=False``; the model as it was, whatever state that
     is (training flags, gradients, ``requires_grad``, hooks, weights); the random states of torch, numpy and Python as
-    they were; ``num_queries`` as many graphs as the model was run on; an explanation that survives its file. An
-    explainer may also refuse with an ``UnsupportedError`` that says why; it then must have left no trace either.
+    they were; ``num_queries`` as many graphs as the model was run on, where many small ones in one run may count by
+    their nodes, as many as the graph has for one; an explanation that survives its file. An explainer may also refuse
+    with an ``UnsupportedError`` that says why; it then must have left no trace either.
 
     Args:
         explainer: The explainer under test; fitted if it needs to be and no ``dataset`` is given.
@@ -137,7 +138,7 @@ def _without_trace(
     from mage.explainers.protocol import UnsupportedError
 
     found, refusal, given = None, "none", _tensors(data)
-    with leaving_no_trace(model, may_draw), _counting(model) as graphs:
+    with leaving_no_trace(model, may_draw), _counting(model) as runs:
         try:
             found = explainer.explain(model, data, **settings)
         except UnsupportedError as error:
@@ -146,8 +147,11 @@ def _without_trace(
     assert _tensors(data).keys() == given.keys(), "data has other attributes"
     assert all(_equal(given[name], value) for name, value in _tensors(data).items()), "data was changed"
     if found is not None:
-        seen = sum(graphs)
-        assert found.num_queries == seen, f"num_queries is {found.num_queries}, but the model was run on {seen} graphs"
+        most = sum(graphs for graphs, _ in runs)
+        least = sum(min(graphs, -(-nodes // int(data.num_nodes))) for graphs, nodes in runs)
+        assert least <= found.num_queries <= most, (
+            f"num_queries is {found.num_queries}, but the model was run on {most} graphs, by their nodes {least}"
+        )
     return found
 
 
@@ -239,26 +243,31 @@ def _awkward(model: Any) -> Iterator[None]:
             parameter.grad = gradient
 
 
+def _named(name: str, arguments: dict[str, Any]) -> Any:
+    """What a model is given under a name, by itself or as part of a graph."""
+    parts = (getattr(value, name, None) for value in arguments.values())
+    return arguments[name] if name in arguments else next((part for part in parts if part is not None), None)
+
+
 @contextmanager
-def _counting(model: Any) -> Iterator[list[int]]:
-    """How many graphs each run of the model was on, by what it is given as ``batch``."""
+def _counting(model: Any) -> Iterator[list[tuple[int, int]]]:
+    """How many graphs each run of the model was on, by ``batch``, and how many nodes, by ``x``."""
     inner: Callable[..., Any] = model.forward
     signature = inspect.signature(inner)
-    graphs: list[int] = []
+    runs: list[tuple[int, int]] = []
 
     @functools.wraps(inner)  # and so with the signature of the model, by which it is called
     def forward(*arguments: Any, **named: Any) -> Any:
         given = signature.bind(*arguments, **named).arguments
-        batch = given.get("batch")
-        for value in given.values():
-            batch = getattr(value, "batch", None) if batch is None else batch
-        graphs.append(1 if batch is None or batch.numel() == 0 else int(batch.max()) + 1)
+        batch, x = (_named(name, given) for name in ("batch", "x"))
+        graphs = 1 if batch is None or batch.numel() == 0 else int(batch.max()) + 1
+        runs.append((graphs, graphs if x is None else len(x)))
         return inner(*arguments, **named)
 
     own = "forward" in vars(model)
     model.forward = forward
     try:
-        yield graphs
+        yield runs
     finally:
         if own:
             model.forward = inner

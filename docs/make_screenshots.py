@@ -70,6 +70,7 @@ def sentence() -> Explanation:
         "The acting is wonderful, but the script is a dreadful, endless bore.",
         num_motifs=3,
         max_nodes=7,
+        tau=0.5,
         class_names=["negative", "positive"],
     )
 

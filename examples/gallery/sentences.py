@@ -35,7 +35,8 @@ def make(folder: Path, methods: Sequence[str] | None = None) -> Path:
     panels = []
     for sentence in SENTENCES:
         try:
-            why = mage.explain_text(network, sentence, class_names=CLASSES, progress=False)
+            settings = {"num_motifs": 4, "max_nodes": 0.3, "tau": 0.5, "progress": False}
+            why = mage.explain_text(network, sentence, class_names=CLASSES, **settings)
         except ImportError as error:
             raise Skipped(f"sentences: {error}") from error
         body, height = sentence_drawing(why, WIDTH)

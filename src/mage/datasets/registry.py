@@ -58,20 +58,20 @@ def load(name: str, root: str | Path | None = None, *, download: bool = True, **
         MissingDataError: If published files are neither here nor to be downloaded; it says which file to put where.
         DamagedFileError: If a file is not the published one.
     """
-    known = info(name)
-    unknown = set(options) - set(known.options)
+    entry = info(name)
+    unknown = set(options) - set(entry.options)
     if unknown:
-        allowed = ", ".join(known.options) or "none"
+        allowed = ", ".join(entry.options) or "none"
         raise ValueError(f"{', '.join(sorted(unknown))}: not an option of {name}; its options are {allowed}")
     if root is not None and not Path(root).is_dir():
         raise ValueError(f"root: the folder {root} does not exist")
-    return GraphDataset(known, *known.build(DataRoot(root, download), **options))
+    return GraphDataset(entry, *entry.build(DataRoot(root, download), **options))
 
 
 def where(name: str, root: str | Path | None = None) -> str:
     """Where a dataset is on this machine, in words."""
-    known = info(name)
-    if known.source is None:
+    entry = info(name)
+    if entry.source is None:
         return "generated"
-    paths = find_files(known.source, root)
-    return f"not here; {known.when_missing}" if paths is None else str(next(iter(paths.values())).parent)
+    paths = find_files(entry.source, root)
+    return f"not here; {entry.when_missing}" if paths is None else str(next(iter(paths.values())).parent)

@@ -69,11 +69,11 @@ def finished(task: TrainingTask, folder: Path, root: str | Path | None = None) -
     try:
         about: dict[str, Any] = json.loads(path.with_suffix(".json").read_text())
         network = about["architecture"]
-        known = datasets.info(task.dataset)
-        expected = known.networks.architecture(task.kind, network["num_features"], network["num_classes"])
+        entry = datasets.info(task.dataset)
+        expected = entry.networks.architecture(task.kind, network["num_features"], network["num_classes"])
         same = about["seed"] == task.seed and about["plan"] == task.plan.to_dict()
         load_checkpoint(path)  # a file that is not whole is no result
-        published = known.source is not None and not datasets.where(task.dataset, root).startswith("not here")
+        published = entry.source is not None and not datasets.where(task.dataset, root).startswith("not here")
         stale = published and str(about["dataset_origin"]).startswith("generated")
         return about if same and not stale and expected.items() <= network.items() else None
     except (OSError, ValueError, KeyError, TypeError):

@@ -62,15 +62,21 @@ def solution_grid(explanation: Explanation) -> SolutionGrid:
     less restricted setting fits into it, which makes most cells free. Each search is limited by work, not by time; what
     it could not prove says so.
     """
-    given = motifs_of_players(explanation)
-    taus, counts, sizes = _axes(given, explanation.interactions.num_players)
-    conditions = _conditions(explanation, given)
+    motif_set = motifs_of_players(explanation)
+    taus, counts, sizes = _axes(motif_set, explanation.interactions.num_players)
+    conditions = _conditions(explanation, motif_set)
     if conditions is None:
         cells = np.zeros((1, 1, 1), dtype=np.int64)
         return SolutionGrid(
-            (given.tau,), (given.num_motifs,), (given.max_nodes,), cells, (given,), (0, 0, 0), complete=False
+            (motif_set.tau,),
+            (motif_set.num_motifs,),
+            (motif_set.max_nodes,),
+            cells,
+            (motif_set,),
+            (0, 0, 0),
+            complete=False,
         )
-    start = taus.index(given.tau), counts.index(given.num_motifs), sizes.index(given.max_nodes)
+    start = taus.index(motif_set.tau), counts.index(motif_set.num_motifs), sizes.index(motif_set.max_nodes)
     cells = np.full((len(taus), len(counts), len(sizes)), IMPOSSIBLE, dtype=np.int64)
     solutions: list[MotifSet] = []
     numbers: dict[Any, int] = {}
@@ -80,7 +86,7 @@ def solution_grid(explanation: Explanation) -> SolutionGrid:
         for column, place in product(reversed(range(len(counts))), reversed(range(len(sizes)))):
             count, size = counts[column], sizes[place]
             if (row, column, place) == start:
-                solution: MotifSet | None = given
+                solution: MotifSet | None = motif_set
             else:
                 solution = _fitting(proven, count, size)
                 if solution is None:
@@ -109,37 +115,37 @@ def motifs_of_players(explanation: Explanation) -> MotifSet:
     return replace(explanation.motifs, motifs=tuple(motifs), num_nodes=explanation.interactions.num_players)
 
 
-def _axes(given: MotifSet, num_players: int) -> tuple[tuple[float, ...], tuple[int, ...], tuple[int, ...]]:
+def _axes(motif_set: MotifSet, num_players: int) -> tuple[tuple[float, ...], tuple[int, ...], tuple[int, ...]]:
     """Values of τ, m and M, those of the explanation among them."""
     steps = next(steps for most, steps in _TAU_STEPS if num_players <= most)
-    taus = sorted({given.tau, *(step / steps for step in range(steps + 1))})
+    taus = sorted({motif_set.tau, *(step / steps for step in range(steps + 1))})
     # Motifs of more than half of the graph explain nothing, and are the hardest to find.
-    largest = max(given.max_nodes, (num_players + 1) // 2)
+    largest = max(motif_set.max_nodes, (num_players + 1) // 2)
     counts: Iterable[int] = range(1, min(3 if num_players > _LARGE else 4, num_players) + 1)
     sizes: Iterable[int] = range(1, largest + 1)
     if num_players > _HUGE:
-        counts, sizes = (1,), (-(-given.max_nodes // 2),)
+        counts, sizes = (1,), (-(-motif_set.max_nodes // 2),)
     elif num_players > _SMALL:
         sizes = [size for size in _ROUND_SIZES[:: 2 if num_players > _LARGE else 1] if size <= largest]
-    return tuple(taus), tuple(sorted({given.num_motifs, *counts})), tuple(sorted({given.max_nodes, *sizes}))
+    return tuple(taus), tuple(sorted({motif_set.num_motifs, *counts})), tuple(sorted({motif_set.max_nodes, *sizes}))
 
 
-def _conditions(explanation: Explanation, given: MotifSet) -> dict[str, Any] | None:
+def _conditions(explanation: Explanation, motif_set: MotifSet) -> dict[str, Any] | None:
     """What else the search was to respect; None where the motifs were found in another way.
 
     It is checked that these conditions give the motifs the scores that they have, and that nothing better is found.
     """
     interactions = explanation.interactions
-    if not np.isfinite(given.bound) or interactions.order > 3 or not np.isfinite(interactions.values).all():
+    if not np.isfinite(motif_set.bound) or interactions.order > 3 or not np.isfinite(interactions.values).all():
         return None
-    conditions = {name: getattr(given, name) for name in ("include", "exclude", "connected", "noise_floor")}
-    solution = _solved(explanation, conditions, given.tau, given.num_motifs, given.max_nodes)
-    slack = 1e-6 * max(abs(given.objective), abs(given.bound), 1e-12)
+    conditions = {name: getattr(motif_set, name) for name in ("include", "exclude", "connected", "noise_floor")}
+    solution = _solved(explanation, conditions, motif_set.tau, motif_set.num_motifs, motif_set.max_nodes)
+    slack = 1e-6 * max(abs(motif_set.objective), abs(motif_set.bound), 1e-12)
     agrees = (
         solution is not None
-        and solution.objective <= given.bound + slack
-        and given.objective <= solution.bound + slack
-        and all(abs(_rescored(explanation, conditions, motif) - motif.score) <= slack for motif in given)
+        and solution.objective <= motif_set.bound + slack
+        and motif_set.objective <= solution.bound + slack
+        and all(abs(_rescored(explanation, conditions, motif) - motif.score) <= slack for motif in motif_set)
     )
     return conditions if agrees else None
 

@@ -20,7 +20,8 @@ import networkx as nx
 import numpy as np
 
 from mage import Game, PlayerGraph, interactions
-from mage.indices.closed_form import Accumulator, top_order_coefficients
+from mage.indices import FAMILIES
+from mage.indices.closed_form import ClosedForm
 from mage.plots import save_figure
 
 sys.path.insert(0, str(Path(__file__).parent))
@@ -165,9 +166,9 @@ def enumeration() -> None:
     count = graph.count_connected()
 
     def accumulate() -> None:
-        accumulator = Accumulator(n, 2, top_order_coefficients(n, 2))
+        total = ClosedForm(n, {2: FAMILIES["myerson-taylor"].measure(2, 2)})
         for block in graph.blocks():
-            accumulator.add(block.members, block.neighbours, np.ones(len(block.sizes)))
+            total.add(block, np.ones(len(block.sizes)))
 
     def listing() -> int:
         return sum(len(block.sizes) for block in graph.blocks())

@@ -13,9 +13,9 @@ import sys
 import numpy as np
 
 import mage
-from mage.indices import FAMILIES
 from mage.plots import plot_indices, save_figure
 
+INDICES = ("shapley", "shapley-taylor", "myerson", "myerson-taylor")
 RING, NITRO, AMINE = range(6), (6, 7, 8), 9
 NAMES = ("C1", "C2", "C3", "C4", "C5", "C6", "N7", "O8", "O9", "N10")
 BONDS = (*((i, (i + 1) % 6) for i in RING), (0, 6), (6, 7), (6, 8), (3, 9))
@@ -31,7 +31,7 @@ def alarm(masks: np.ndarray) -> np.ndarray:
 
 def main() -> None:
     results = []
-    for name in FAMILIES:
+    for name in INDICES:
         game = mage.Game(alarm, len(NAMES), BONDS, NAMES)
         results.append(mage.interactions(game, name, method="exact"))
         print(results[-1])

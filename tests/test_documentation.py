@@ -5,12 +5,14 @@ import subprocess
 import sys
 import types
 from pathlib import Path
+from unittest import mock
 
 import pytest
 import typer
 
 from mage.cli import app
 from mage.explainers import registry
+from mage.indices import ESTIMATORS, FAMILIES
 
 ROOT = Path(__file__).parent.parent
 PAGES = [ROOT / "README.md", *sorted(p for p in (ROOT / "docs").rglob("*.md") if "_build" not in p.parts)]
@@ -39,8 +41,9 @@ def test_code_blocks_run(page, tmp_path, monkeypatch, capsys):
     monkeypatch.setitem(sys.modules, module.__name__, module)
     monkeypatch.setattr(registry, "_EXPLAINERS", dict(registry._EXPLAINERS))
     scope = vars(module)
-    for block in blocks_of(page, "python"):
-        exec(compile(block, page.name, "exec"), scope)  # noqa: S102 (our own documentation)
+    with mock.patch.dict(FAMILIES), mock.patch.dict(ESTIMATORS):
+        for block in blocks_of(page, "python"):
+            exec(compile(block, page.name, "exec"), scope)  # noqa: S102 (our own documentation)
     if page.name == "README.md":
         assert "proven optimal" in capsys.readouterr().out
         assert {motif.sign for motif in scope["explanation"].motifs} == {1, -1}

@@ -1,35 +1,44 @@
 import pytest
 
 from mage import Interactions, interactions
-from mage.testing import INDEX_CHECKS, check_index
+from mage.indices import FAMILIES
+from mage.testing import INDEX_CHECKS, check_index, index_checks
 
 
-@pytest.mark.parametrize("order", [1, 2, 3])
-@pytest.mark.parametrize("name", INDEX_CHECKS)
-def test_exact_myerson_taylor_satisfies(name, order):
-    check_index(lambda game: interactions(game, "myerson-taylor", order, "exact"), order, only=name, tolerance=1e-10)
+@pytest.mark.parametrize(
+    ("index", "order", "name"),
+    [
+        (index, order, name)
+        for index, family in FAMILIES.items()
+        for order in range(1, min(family.largest_order or 3, 3) + 1)
+        for name in index_checks(index, order)
+    ],
+)
+def test_exact_indices_satisfy_their_axioms(index, order, name):
+    compute = lambda game: interactions(game, index, order, "exact")  # noqa: E731 (one use)
+    check_index(compute, order, index=index, only=name, tolerance=1e-10)
 
 
-@pytest.mark.parametrize("order", [1, 2, 3])
-@pytest.mark.parametrize("name", [name for name in INDEX_CHECKS if name != "fairness"])
-def test_exact_shapley_taylor_satisfies_on_complete_graphs(name, order):
-    check_index(
-        lambda game: interactions(game, "shapley-taylor", order, "exact"),
-        order,
-        sees_graph=False,
-        only=name,
-        tolerance=1e-10,
-    )
+def test_which_axioms_belong_to_which_index():
+    assert index_checks("myerson-taylor", 2) == list(INDEX_CHECKS)
+    assert set(INDEX_CHECKS) - set(index_checks("shapley-taylor", 2)) == {"fairness"}
+    assert set(INDEX_CHECKS) - set(index_checks("myerson-sii", 2)) == {"component efficiency", "reduction"}
+    assert index_checks("myerson-sii", 1) == list(INDEX_CHECKS)
+    assert index_checks("myerson-k-sii", 3) == list(INDEX_CHECKS)
+    assert index_checks("myerson-faith-shap", 3) == list(INDEX_CHECKS)
 
 
-@pytest.mark.parametrize("name", ["shapley", "myerson"])
-def test_the_two_values_satisfy_all(name):
-    check_index(
-        lambda game: interactions(game, name, method="exact"),
-        1,
-        sees_graph=name == "myerson",
-        tolerance=1e-10,
-    )
+@pytest.mark.parametrize("index", [name for name in FAMILIES if FAMILIES[name].largest_order is None])
+def test_checks_tell_the_indices_apart(index):
+    """Each index passes for itself and for no other of order 2."""
+    compute = lambda game: interactions(game, index, 2, "exact")  # noqa: E731 (one use)
+    for other in FAMILIES:
+        if FAMILIES[other].sees_graph == FAMILIES[index].sees_graph and FAMILIES[other].largest_order is None:
+            if FAMILIES[other].measure is FAMILIES[index].measure:
+                check_index(compute, 2, index=other)
+            else:
+                with pytest.raises(AssertionError, match="unanimity"):
+                    check_index(compute, 2, index=other, only="interaction distribution")
 
 
 def test_unknown_and_meaningless_checks_are_refused():
@@ -37,7 +46,7 @@ def test_unknown_and_meaningless_checks_are_refused():
     with pytest.raises(ValueError, match="linearity"):
         check_index(compute, 1, only="liniarity")
     with pytest.raises(ValueError, match="fairness"):
-        check_index(compute, 1, sees_graph=False, only="fairness")
+        check_index(compute, 1, index="shapley", only="fairness")
 
 
 def altered(change):

@@ -249,7 +249,7 @@ def test_an_interrupted_run_keeps_what_is_done(tmp_path):
         ({"names": ["a"]}, "names must list 12"),
         ({"tau": 2}, "tau"),
         ({"max_nodes": 0}, "max_nodes"),
-        ({"index": "banzhaf"}, "index"),
+        ({"index": "banzaf"}, "index"),
         ({"order": 4}, "order 4"),
         ({"order": "two"}, "order"),
         ({"num_motifs": 0}, "num_motifs"),

@@ -69,10 +69,12 @@ def test_a_pair_alone_has_its_own_error(method):
 
 
 def test_sampled_populations_count_what_they_never_met(monkeypatch):
-    from mage.indices.estimators.surrogate import population, rounds
+    from mage.indices.estimators.surrogate import estimator, population
 
     monkeypatch.setattr(population, "_SAMPLED", 3000)
-    monkeypatch.setattr(rounds, "population", lambda graph, order, seed: population.population(graph, order, seed, 10))
+    monkeypatch.setattr(
+        estimator, "connected_population", lambda *problem: population.connected_population(*problem, 10)
+    )
     game = smooth_game(GRAPH, 5, noise=0.3)
     truth, z = mage.interactions(game, method="exact"), []
     for seed in range(40):

@@ -99,8 +99,11 @@ def test_save_and_load_round_trip(result, tmp_path):
         "method",
         "num_queries",
         "num_permutations",
+        "num_samples",
         "baseline",
         "names",
+        "stopped",
+        "reason",
     ):
         assert getattr(loaded, name) == getattr(result, name), name
     np.testing.assert_array_equal(loaded.values, result.values)
@@ -178,8 +181,8 @@ def test_reads_what_shapiq_computes():
     aware = interactions(game, "myerson-taylor", method="exact").to_shapiq()
     with pytest.raises(ValueError, match="edges: needed"):
         Interactions.from_shapiq(aware)
-    other = shapiq.ExactComputer(game=lambda m: game.worth(m.astype(bool)), n_players=5)("k-SII", order=2)
-    with pytest.raises(ValueError, match="k-SII"):
+    other = shapiq.ExactComputer(game=lambda m: game.worth(m.astype(bool)), n_players=5)("CHII", order=2)
+    with pytest.raises(ValueError, match="CHII"):
         Interactions.from_shapiq(other)
 
 

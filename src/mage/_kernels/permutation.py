@@ -3,6 +3,7 @@
 import numpy as np
 
 from mage._core.typing import Bits, Floats, Integers
+from mage._kernels.derivatives import link, write_unions
 from mage._kernels.jit import kernel, lowest_bit
 from mage._kernels.subsets import advance, rank
 
@@ -24,31 +25,6 @@ def _touched(adjacency: Bits, placed: Bits, component: Bits, owner: Integers, pl
                 out[u] |= component[owner[other], u]
             near &= ~out[w]
     out[player >> 6] |= _ONE << np.uint64(player & 63)
-
-
-@kernel
-def _linked(adjacency: Bits, touch: Bits, first: int, second: int) -> bool:
-    """Whether two players outside T are adjacent or touch one component of T."""
-    if (adjacency[first, second >> 6] >> np.uint64(second & 63)) & _ONE != _ZERO:
-        return True
-    for w in range(adjacency.shape[1]):
-        if touch[first, w] & touch[second, w] != _ZERO:
-            return True
-    return False
-
-
-@kernel
-def _hold_together(links: Integers, subset: int) -> bool:
-    """Whether the positions set in ``subset`` form one piece under ``links``."""
-    reached = subset & -subset
-    grew = True
-    while grew:
-        before = reached
-        for a in range(links.shape[0]):
-            if (reached >> a) & 1:
-                reached |= links[a] & subset
-        grew = reached != before
-    return reached == subset
 
 
 @kernel
@@ -77,12 +53,7 @@ def collect_terms(
 ) -> tuple[int, int]:
     """Write δ_S f|_E(T) of every ordering and every S, |S| = order, as signed terms ±f(coalition).
 
-    T holds the players before the first of S. Call two members of S linked if they are adjacent or touch one component
-    of T, and let C_A be A ⊆ S with all components of T that A touches. What is left of the inclusion-exclusion is
-
-        δ_S f|_E(T) = Σ (−1)^(k−|A|) f(C_A)  +  (−1)^k Σ f(K),
-
-    over A ⊆ S, A ≠ ∅, held together by links and linked to each of S∖A, and over components K of T that touch all of S.
+    T holds the players before the first of S; see :mod:`mage._kernels.derivatives`.
 
     Args:
         adjacency: The graph.
@@ -110,7 +81,6 @@ def collect_terms(
     picks = np.empty(max(order - 1, 1), dtype=np.int64)
     links = np.empty(order, dtype=np.int64)
     union = np.empty(words, dtype=np.uint64)
-    everyone = (1 << order) - 1
     written = 0
     done = 0
     unit_start = 0
@@ -133,39 +103,14 @@ def collect_terms(
                 for j in range(order - 1):
                     chosen[j + 1] = orderings[t, p + 1 + picks[j]]
                 more = advance(picks, order - 1, later) if order > 1 else False
-                for a in range(order):
-                    links[a] = 0
-                for a in range(order):
-                    for b in range(a + 1, order):
-                        if _linked(adjacency, touch, chosen[a], chosen[b]):
-                            links[a] |= 1 << b
-                            links[b] |= 1 << a
-                # S must hang together, or its parts do not hear each other and δ is zero.
-                if not _hold_together(links, everyone):
+                if not link(adjacency, touch, chosen, chosen, links):
                     continue
                 ascending[:] = chosen
                 _sort(ascending)
                 target = rank(ascending, order, num_players, binomials)
-                for subset in range(1, everyone + 1):
-                    size = 0
-                    around = 0
-                    for a in range(order):
-                        if (subset >> a) & 1:
-                            size += 1
-                            around |= links[a]
-                    if (around | subset) != everyone or not _hold_together(links, subset):
-                        continue
-                    if written == capacity:
-                        return done, unit_start
-                    for w in range(words):
-                        coalitions[written, w] = _ZERO
-                    for a in range(order):
-                        if (subset >> a) & 1:
-                            for w in range(words):
-                                coalitions[written, w] |= touch[chosen[a], w]
-                    signs[written] = 1.0 if (order - size) % 2 == 0 else -1.0
-                    targets[written] = target
-                    written += 1
+                written = write_unions(links, touch, chosen, 1.0, target, written, coalitions, signs, targets)
+                if written < 0:
+                    return done, unit_start
                 for w in range(words):
                     union[w] = placed[w]
                     for a in range(order):
@@ -194,44 +139,3 @@ def collect_terms(
         if (t - start + 1) % unit == 0:
             done = t - start + 1
     return done, written
-
-
-@kernel
-def add_units(
-    ends: Integers,
-    unit: int,
-    num_units: int,
-    targets: Integers,
-    contributions: Floats,
-    seen: int,
-    mean: Floats,
-    spread: Floats,
-    cubes: Floats,
-    largest: Floats,
-    parts: Floats,
-) -> None:
-    """Welford's running mean and sums of squares and cubes over units, each the average of its orderings.
-
-    ``largest[0]`` keeps the largest absolute value of a unit for any set; ``parts`` sums of every so many-th unit.
-    """
-    current = np.zeros(mean.shape[0])
-    term = 0
-    for u in range(num_units):
-        current[:] = 0.0
-        end = ends[(u + 1) * unit - 1]
-        while term < end:
-            current[targets[term]] += contributions[term]
-            term += 1
-        count = seen + u + 1
-        part = (seen + u) % max(parts.shape[0], 1)
-        for s in range(mean.shape[0]):
-            value = current[s] / unit
-            largest[0] = max(largest[0], abs(value))
-            change = value - mean[s]
-            step = change / count
-            growth = change * step * (count - 1)
-            mean[s] += step
-            cubes[s] += growth * step * (count - 2) - 3 * step * spread[s]
-            spread[s] += growth
-            if parts.shape[0] > 0:
-                parts[part, s] += value

@@ -16,7 +16,7 @@ from rich.text import Text
 from mage._core.optional import require
 from mage._torch.conventions import OUTPUTS
 from mage.cli._app import cli_errors
-from mage.indices.estimators import METHODS
+from mage.indices import ESTIMATORS
 from mage.motifs import MotifRequest
 
 if TYPE_CHECKING:
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 Command = Callable[..., None]
 _USUAL = MotifRequest()
+_METHODS = ("auto", *ESTIMATORS)
 _EXIT_CODES = "Exit codes: 0 for an explanation, 1 for a failure, 2 for wrong arguments."
 
 _SIZE = f"a count ≥ 1 or a share below 1; {_USUAL.max_nodes:g} by default"
@@ -71,7 +72,7 @@ def request_options(
     ] = None,
     output: Annotated[str | None, typer.Option(help=f"What of the class: {_listed(OUTPUTS)}.")] = None,
     order: Annotated[int | None, typer.Option(help="Order of the index, 1 to 3; 2 by default.")] = None,
-    method: Annotated[str | None, typer.Option(help=f"How interactions are found: {_listed(METHODS)}.")] = None,
+    method: Annotated[str | None, typer.Option(help=f"How interactions are found: {_listed(_METHODS)}.")] = None,
     budget: Annotated[int | None, typer.Option(help="Most coalitions to ask the model for.")] = None,
     permutations: Annotated[int | None, typer.Option(help="Orderings to sample.")] = None,
     seed: Annotated[int | None, typer.Option(help="Seed of the sampling; 0 by default.")] = None,

@@ -46,6 +46,7 @@ class CommonFields(MotifFields, total=False):
     regressor: str
     tolerance: float | None
     until: str | Callable[..., bool] | None
+    samples: int | None
     connected: bool
     noise_floor: float
 

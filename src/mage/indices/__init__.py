@@ -1,20 +1,33 @@
 """Indices: who acts with whom?"""
 
 from mage.indices.api import compute_interactions, interactions
-from mage.indices.estimators.exact import TooManyCoalitionsError
-from mage.indices.estimators.exact_local.coalitions import NotLocalError
-from mage.indices.families import FAMILIES, IndexFamily
+from mage.indices.estimators import (
+    ESTIMATORS,
+    Estimator,
+    NotLocalError,
+    TooManyCoalitionsError,
+    register_estimator,
+)
+from mage.indices.families import FAMILIES, IndexFamily, register_index
+from mage.indices.measures import Density, Measure, Point
 from mage.indices.request import IndexRequest
 from mage.indices.result import Interactions, Term
 
 __all__ = [
+    "ESTIMATORS",
     "FAMILIES",
+    "Density",
+    "Estimator",
     "IndexFamily",
     "IndexRequest",
     "Interactions",
+    "Measure",
     "NotLocalError",
+    "Point",
     "Term",
     "TooManyCoalitionsError",
     "compute_interactions",
     "interactions",
+    "register_estimator",
+    "register_index",
 ]

@@ -1,68 +1,103 @@
-"""One formula for all four indices: a weighted sum of the worths of connected coalitions.
+"""One formula for every index: a weighted sum of the worths of connected coalitions.
 
-For a k-order index and |S| = k, with N(R) the neighbours of R outside R and q = |S ∩ N(R)|,
+Where an index gives a set S of s players on unanimity games the moments of a measure μ (:mod:`mage.indices.measures`),
+its value is, with N(R) the neighbours of R outside R and q = |S ∩ N(R)|,
 
-    Ψᵏ_S = Σ over connected R with S ⊆ R ∪ N(R) of (−1)^q · k · B(|R| + q − k + 1, |N(R)| − q + k) · f(R),
+    Σ over connected R with S ⊆ R ∪ N(R) of (−1)^q · ∫ x^(|R|+q−s) (1−x)^(|N(R)|−q) dμ(x) · f(R).
 
-where B is Euler's Beta function. Smaller S carry δ_S f|_E(∅) = Σ (−1)^(|S|−|R|) f(R) over connected R ⊆ S with
-S ⊆ R ∪ N(R). On the complete graph N(R) = V∖R, and the same lines give Shapley and Shapley-Taylor.
+On the complete graph N(R) = V∖R, and the same line gives the indices that ignore the graph.
 """
 
+from __future__ import annotations
+
 import math
+from collections.abc import Mapping
 
 import numpy as np
-from scipy.special import beta
 
-from mage._core.typing import Bits, Floats
+from mage._core.typing import Bits, Floats, Masks
 from mage._kernels import closed_form as kernels
+from mage.graph import CoalitionBlock, packing
+from mage.indices.measures import Measure
 from mage.indices.subsets import binomial_table, ranks, subsets_of_size
 
 
-def top_order_coefficients(num_players: int, order: int) -> Floats:
-    """(−1)^q · k · B(r + q − k + 1, b − q + k), indexed by r = |R|, b = |N(R)| and q; zero where S cannot exist."""
+def coefficients(measure: Measure, num_players: int, size: int) -> Floats:
+    """(−1)^q ∫ x^(r+q−s) (1−x)^(b−q) dμ, indexed by r = |R|, b = |N(R)| and q; zero where S cannot exist."""
     r = np.arange(num_players + 1)[:, None, None]
     b = np.arange(num_players + 1)[None, :, None]
-    q = np.arange(order + 1)[None, None, :]
-    possible = (r + q >= order) & (q <= b) & (r >= 1)
-    first, second = np.where(possible, r + q - order + 1, 1), np.where(possible, b - q + order, 1)
+    q = np.arange(size + 1)[None, None, :]
+    possible = (r + q >= size) & (q <= b) & (r >= 1)
+    integrals = measure.integrals(num_players)
+    present, absent = np.where(possible, r + q - size, 0), np.where(possible, b - q, 0)
     signs = np.where(q % 2 == 0, 1.0, -1.0)
-    return np.asarray(np.where(possible, signs * order * beta(first, second), 0.0))
-
-
-def dividend_coefficients(num_players: int, order: int) -> Floats:
-    """(−1)^q where |R| + q = order: the terms of δ_S f|_E(∅) for |S| = order, in the same layout."""
-    r = np.arange(num_players + 1)[:, None, None]
-    b = np.arange(num_players + 1)[None, :, None]
-    q = np.arange(order + 1)[None, None, :]
-    signs = np.where(q % 2 == 0, 1.0, -1.0)
-    return np.asarray(np.where((r + q == order) & (q <= b), signs, 0.0))
+    return np.asarray(np.where(possible, signs * integrals[present, absent], 0.0))
 
 
 class Accumulator:
-    """The sum of one order's formula over the coalitions added so far.
+    """The sum of the formula for sets of one size over the coalitions added so far.
 
     Args:
         num_players: Number of players n.
-        order: Size k of the subsets S.
+        size: Size s of the sets S.
         coefficients: By |R|, |N(R)| and q, see above.
     """
 
-    def __init__(self, num_players: int, order: int, coefficients: Floats) -> None:
-        self._order = order
+    def __init__(self, num_players: int, size: int, coefficients: Floats) -> None:
+        self._size = size
         self._num_players = num_players
         self._coefficients = np.ascontiguousarray(coefficients)
-        self._binomials = binomial_table(num_players, order)
-        self._totals: Floats = np.zeros((math.comb(num_players, order - 1), num_players))
+        self._binomials = binomial_table(num_players, size)
+        self._totals: Floats = np.zeros((math.comb(num_players, size - 1), num_players))
 
     def add(self, members: Bits, neighbours: Bits, worths: Floats) -> None:
         """Add a block of distinct connected coalitions."""
         # A sum per block, then a sum of sums: rounding errors grow with the block, not with the run.
         block = np.zeros_like(self._totals)
-        kernels.accumulate(members, neighbours, worths, self._coefficients, self._order, self._binomials, block)
+        kernels.accumulate(members, neighbours, worths, self._coefficients, self._size, self._binomials, block)
         self._totals += block
 
     def values(self) -> Floats:
-        """The index of every S of this order, in lexicographic order."""
-        subsets = subsets_of_size(self._num_players, self._order)
+        """The value of every S of this size, in lexicographic order."""
+        subsets = subsets_of_size(self._num_players, self._size)
         rows = ranks(subsets[:, :-1], self._num_players)
         return self._totals[rows, subsets[:, -1]]
+
+
+class ClosedForm:
+    """The sums of the formula for sets of several sizes.
+
+    Args:
+        num_players: Number of players n.
+        measures: A measure for each size of sets.
+    """
+
+    def __init__(self, num_players: int, measures: Mapping[int, Measure]) -> None:
+        self._measures = {size: measure for size, measure in sorted(measures.items()) if size <= num_players}
+        self._sums = {
+            size: Accumulator(num_players, size, coefficients(measure, num_players, size))
+            for size, measure in self._measures.items()
+        }
+
+    def add(self, block: CoalitionBlock, worths: Floats) -> None:
+        """Add a block of distinct connected coalitions."""
+        for size, measure in self._measures.items():
+            if measure.inner:
+                self._sums[size].add(block.members, block.neighbours, worths)
+                continue
+            # What happens at the ends concerns few coalitions.
+            rows = np.flatnonzero(at_an_end(block, size, measure))
+            if len(rows):
+                self._sums[size].add(block.members[rows], block.neighbours[rows], worths[rows])
+
+    def values(self) -> Floats:
+        """The values of all sets, by size, each size in lexicographic order."""
+        return np.concatenate([np.zeros(0), *(accumulator.values() for accumulator in self._sums.values())])
+
+
+def at_an_end(block: CoalitionBlock, size: int, measure: Measure) -> Masks:
+    """Which coalitions the boundary part of a measure needs for sets of a size: small ones, or with few neighbours."""
+    needed = block.sizes <= size + measure.highest_derivative(0.0)
+    if math.isfinite(measure.highest_derivative(1.0)):
+        needed |= packing.sizes(block.neighbours) <= size + measure.highest_derivative(1.0)
+    return np.asarray(needed)

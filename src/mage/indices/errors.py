@@ -21,11 +21,30 @@ MOST_NUMBERS = 8_000_000  # of all deviations; beyond, errors are taken as indep
 
 
 class Estimate(NamedTuple):
-    """Values and standard errors of all sets, and the deviations D of the largest sets' values, if known."""
+    """What an estimator answers.
+
+    Attributes:
+        values: Values of all sets, by size and then in lexicographic order.
+        std_error: Their standard errors.
+        parts: The deviations D of the values of the largest sets, as far down as values are uncertain; None if unknown.
+        exact: Whether every value is exact up to rounding.
+        stopped: What ended a run early.
+        num_permutations: Orderings that the values are averages over.
+        num_samples: Random sets that the values are averages over.
+    """
 
     values: Floats
     std_error: Floats
     parts: Floats | None = None
+    exact: bool = False
+    stopped: str = ""
+    num_permutations: int = 0
+    num_samples: int = 0
+
+    @classmethod
+    def certain(cls, values: Floats) -> Estimate:
+        """Values without error."""
+        return cls(values, np.zeros_like(values), exact=True)
 
 
 def num_parts(sets: int) -> int:

@@ -10,12 +10,11 @@ from typing import Any
 import numpy as np
 
 from mage._core.checks import checked_whole
-from mage.indices.estimators import METHODS, accepted_fields
-from mage.indices.estimators.surrogate.regressors import REGRESSORS
+from mage.indices.choice import AUTO_METHODS
+from mage.indices.estimators import ESTIMATORS, accepted_fields
+from mage.indices.estimators.surrogate import REGRESSORS
 from mage.indices.families import checked_order, family_named
 from mage.indices.stopping import CONDITIONS
-
-_OF_ONE_METHOD = ("permutations", "orderings", "radius", "regressor", "antithetic")
 
 
 @dataclass(frozen=True)
@@ -25,19 +24,20 @@ class IndexRequest:
     Requests are compared by value, and ``dataclasses.replace`` checks the new one too.
 
     Attributes:
-        index: Name of the index, see :data:`mage.indices.FAMILIES`; ``"shapley"``, ``"shapley-taylor"`` and the like
-            ignore the graph, ``"myerson"``, ``"myerson-taylor"`` and the like respect it.
+        index: Name of the index, see :data:`mage.indices.FAMILIES`; ``"shapley"``, ``"shapley-taylor"``, ``"sii"`` and
+            the like ignore the graph, ``"myerson"``, ``"myerson-taylor"``, ``"myerson-sii"`` and the like respect it.
         order: k, the largest number of players in a set; None for the default of the index.
         method: ``"auto"`` or the name of an estimator, see :func:`mage.interactions`.
         budget: Most distinct coalitions that the result may rest on; None for the default of the method.
         permutations: Orderings to sample; None for the default of the method.
         seed: Seed of everything that is random.
-        antithetic: Whether orderings come in pairs, one the reverse of the other.
+        antithetic: Whether orderings come in pairs, one the reverse of the other, and random sets with complements.
         orderings: Exactly these orderings, a tuple of tuples (any array [t, n] is accepted), instead of random ones.
         radius: Hops within which players act together, for ``"exact-local"``; None to read it from the model.
         regressor: What the surrogate learns with.
         tolerance: Stop sampling when the largest standard error is at most this.
         until: Stop sampling when this holds: the name of a condition, or a function of the interactions so far.
+        samples: Random sets to draw; None for the default of the method.
     """
 
     index: str = "myerson-taylor"
@@ -52,15 +52,16 @@ class IndexRequest:
     regressor: str = "auto"
     tolerance: float | None = None
     until: str | Callable[..., bool] | None = None
+    samples: int | None = None
 
     def __post_init__(self) -> None:
         family = family_named(self.index)
         self._set("index", family.name)
         if self.order is not None:
             self._set("order", checked_order(family, self.order))
-        if self.method not in METHODS:
-            raise ValueError(f"method must be one of {', '.join(METHODS)}; got {self.method!r}")
-        for name, least in (("budget", 1), ("permutations", 1), ("seed", 0), ("radius", 0)):
+        if self.method != "auto" and self.method not in ESTIMATORS:
+            raise ValueError(f"method must be one of auto, {', '.join(ESTIMATORS)}; got {self.method!r}")
+        for name, least in (("budget", 1), ("permutations", 1), ("samples", 1), ("seed", 0), ("radius", 0)):
             value = getattr(self, name)
             if value is not None or name == "seed":
                 self._set(name, checked_whole(name, value, least=least))
@@ -81,32 +82,17 @@ class IndexRequest:
         """The order that is computed: the one that was given, or the default of the index."""
         return checked_order(family_named(self.index), self.order)
 
-    def to_dict(self) -> dict[str, Any]:
-        """Plain values, for JSON. A function cannot be kept: ``until`` is None then."""
-        plain = {field.name: getattr(self, field.name) for field in fields(self)}
-        plain["until"] = self.until if isinstance(self.until, str) else None
-        plain["orderings"] = None if self.orderings is None else [list(row) for row in self.orderings]
-        return plain
-
-    @classmethod
-    def from_dict(cls, plain: dict[str, Any]) -> IndexRequest:
-        """What :meth:`to_dict` wrote, checked anew."""
-        unknown = plain.keys() - {field.name for field in fields(cls)}
-        if unknown:
-            raise ValueError(f"an index request has no field {sorted(unknown)[0]!r}")
-        return cls(**plain)
-
     def _set(self, name: str, value: Any) -> None:
         object.__setattr__(self, name, value)
 
     def _check_method(self) -> None:
         """Refuse what the method does not take."""
-        accepted = accepted_fields(self.method)
-        defaults = {field.name: field.default for field in fields(self)}
-        for name in _OF_ONE_METHOD:
-            if getattr(self, name) != defaults[name] and name not in accepted:
-                owners = " or ".join(repr(m) for m in METHODS if m != "auto" and name in accepted_fields(m))
-                raise ValueError(f"{name} goes with method={owners}, not with method={self.method!r}")
+        methods = AUTO_METHODS if self.method == "auto" else (self.method,)
+        refused = accepted_fields(ESTIMATORS) - accepted_fields(methods)
+        for field in fields(self):
+            if field.name in refused and getattr(self, field.name) != field.default:
+                owners = " or ".join(repr(name) for name in ESTIMATORS if field.name in ESTIMATORS[name].fields)
+                raise ValueError(f"{field.name} goes with method={owners}, not with method={self.method!r}")
 
 
 def _checked_orderings(orderings: Any) -> tuple[tuple[int, ...], ...]:

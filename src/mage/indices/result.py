@@ -41,16 +41,19 @@ class Interactions:
         std_error: Standard error of each value, in the same order; zero for values known exactly. It is estimated from
             the sampled orderings, and NaN where there are too few of them.
         exact: Whether every value is exact up to rounding.
-        method: How it was computed: ``"exact"``, ``"exact-local"``, ``"permutation"`` or ``"surrogate"``.
+        method: How it was computed, see :data:`mage.indices.ESTIMATORS`.
         num_queries: Calls of the model this computation caused; coalitions it already knew are free.
-        num_permutations: Orderings averaged over; 0 where exact.
+        num_permutations: Orderings averaged over; 0 for methods that do not draw them.
         baseline: Worth of the empty coalition before normalisation.
         names: Names of the players.
         stopped: What ended the sampling: ``"budget"``, ``"tolerance"``, ``"until"``, ``"cancelled"`` by a callback or
             ``"interrupted"`` from the keyboard; empty where it came to its end.
-        error_parts: D, how parts of the sample deviate, for sets of size k [parts, C(n, k)]: the squares of a column
-            add up to about the squared standard error, and DᵀD says how errors go together, see :meth:`group_error`.
-            None where there is no error, or where the errors are taken as independent.
+        error_parts: D, how parts of the sample deviate, for sets of size k and as many smaller sizes as have errors
+            [parts, sets]: the squares of a column add up to about the squared standard error, and DᵀD says how errors
+            go together, see :meth:`group_error`. None where there is no error, or where the errors are taken as
+            independent.
+        num_samples: Random sets averaged over; 0 for methods that do not draw them.
+        reason: Why this method was taken.
     """
 
     index: str
@@ -66,9 +69,11 @@ class Interactions:
     names: tuple[str, ...] = field(default=())
     stopped: str = ""
     error_parts: Floats | None = field(default=None, repr=False)
+    num_samples: int = 0
+    reason: str = ""
 
     def __post_init__(self) -> None:
-        expected = sum(math.comb(self.num_players, size) for size in range(1, self.order + 1))
+        expected = _count_sets(self.num_players, self.order, np.size(self.values))
         for name in ("values", "std_error"):
             array = np.array(getattr(self, name), dtype=np.float64)
             if array.shape != (expected,):
@@ -77,8 +82,12 @@ class Interactions:
             object.__setattr__(self, name, array)
         if self.error_parts is not None:
             parts = np.array(self.error_parts, dtype=np.float64)
-            if parts.ndim != 2 or parts.shape[1] != math.comb(self.num_players, self.order):
-                raise ValueError(f"error_parts must have a column for each set of {self.order}, got {parts.shape}")
+            counts = np.cumsum([math.comb(self.num_players, size) for size in reversed(self.sizes)])
+            if parts.ndim != 2 or parts.shape[1] not in counts:
+                raise ValueError(
+                    f"error_parts must have a column for each set of {self.order}, or of smaller sizes too, "
+                    f"got {parts.shape}"
+                )
             parts.setflags(write=False)
             object.__setattr__(self, "error_parts", parts)
         if not self.names:
@@ -132,8 +141,9 @@ class Interactions:
         """How it was computed, in a few words."""
         if self.exact:
             return "exact"
-        text = f"{self.method}, {self.num_permutations} orderings" if self.num_permutations else self.method
-        return f"{text}, {self.stopped}" if self.partial else text
+        draws = ((self.num_permutations, "orderings"), (self.num_samples, "random sets"))
+        words = [self.method, *(f"{count} {name}" for count, name in draws if count), self.stopped * self.partial]
+        return ", ".join(word for word in words if word)
 
     @property
     def first_order(self) -> Floats:
@@ -152,6 +162,8 @@ class Interactions:
 
     def group(self, players: Iterable[int], tau: float | None = None) -> float:
         """GrAttr(S): what the index says a group contributes, all interactions within it included.
+
+        Of all players this is their worth where the values of the index add up, which those of SII and Banzhaf do not.
 
         Args:
             players: The group S.
@@ -172,15 +184,19 @@ class Interactions:
         """Standard error of :meth:`group`, its signs taken as certain; NaN where there are too few samples to tell."""
         _check_tau(tau)
         chosen = np.array(sorted(set(self._checked(players))), dtype=np.int64)
-        errors, parts = [np.zeros(0)], None
-        for size in self.sizes:
-            rows = ranks(chosen[subsets_of_size(len(chosen), size)], self.num_players)
-            values, deviations = self.values[self._slice(size)][rows], self.std_error[self._slice(size)][rows]
-            weights = 1.0 if tau is None else np.where(values > 0, tau, 1 - tau)
-            errors.append(weights * deviations)
-            if size == self.order and self.error_parts is not None:
-                parts = weights * self.error_parts[:, rows]
-        return math.hypot(error_of_sum(np.concatenate(errors[:-1]), None), error_of_sum(errors[-1], parts))
+        inside = [
+            self._slice(size).start + ranks(chosen[subsets_of_size(len(chosen), size)], self.num_players)
+            for size in self.sizes
+        ]
+        rows = np.concatenate(inside)
+        weights = np.ones(len(rows)) if tau is None else np.where(self.values[rows] > 0, tau, 1 - tau)
+        errors = weights * self.std_error[rows]
+        if self.error_parts is None:
+            return error_of_sum(errors, None)
+        columns = rows - (len(self.values) - self.error_parts.shape[1])
+        known = columns >= 0
+        parts = weights[known] * self.error_parts[:, columns[known]]
+        return math.hypot(error_of_sum(errors[~known], None), error_of_sum(errors[known], parts))
 
     def redrawn(self, generator: np.random.Generator) -> Interactions:
         """The same with values as they might have come out, given their errors."""
@@ -236,6 +252,8 @@ class Interactions:
             baseline=self.baseline + other.baseline,
             stopped=self.stopped if self.partial or not other.partial else other.stopped,
             error_parts=_stacked(self, other),
+            num_samples=self.num_samples + other.num_samples,
+            reason=self.reason if self.reason == other.reason else "",
         )
 
     def __mul__(self, factor: float) -> Interactions:
@@ -324,6 +342,16 @@ class Interactions:
             rows, columns = np.triu_indices(self.num_players, 1)
             result[rows, columns] = result[columns, rows] = numbers[self._slice(2)]
         return result
+
+
+def _count_sets(num_players: int, order: int, most: int) -> int:
+    """Sets of at most ``order`` players, counted up to ``most`` only: the numbers may come from a damaged file."""
+    total = 0
+    for size in range(1, min(order, num_players) + 1):
+        total += math.comb(num_players, size)
+        if total > most:
+            break
+    return total
 
 
 def _check_tau(tau: float | None) -> None:

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from typing import Any
-
-import numpy as np
 
 from mage.indices.errors import Estimate
 from mage.indices.result import Interactions
@@ -34,19 +31,9 @@ class Monitor:
         until: str | Condition | None = None,
         callback: Callable[[Interactions], Any] | None = None,
     ) -> None:
-        if tolerance is not None and not (isinstance(tolerance, int | float | np.number) and 0 < tolerance < math.inf):
-            raise ValueError(f"tolerance must be a positive number, got {tolerance!r}")
-        if isinstance(until, str):
-            if until not in CONDITIONS:
-                raise ValueError(f"until must be a function or one of {', '.join(CONDITIONS)}; got {until!r}")
-            until = CONDITIONS[until]()
-        elif until is not None and not callable(until):
-            raise ValueError(f"until must be a function of the interactions, got {until!r}")
-        if callback is not None and not callable(callback):
-            raise ValueError(f"callback must be a function of the interactions, got {callback!r}")
         self._build = build
         self._tolerance = tolerance
-        self._until = until
+        self._until = CONDITIONS[until]() if isinstance(until, str) else until
         self._callback = callback
 
     @property
@@ -58,12 +45,12 @@ class Monitor:
         """Why to stop now, or nothing."""
         if not self.watching:
             return ""
-        found = self._build(estimate)
-        if self._callback is not None and self._callback(found):
+        interactions = self._build(estimate)
+        if self._callback is not None and self._callback(interactions):
             return "cancelled"
         # Errors that cannot be told yet are NaN, and no smaller than anything.
         if self._tolerance is not None and bool((estimate.std_error <= self._tolerance).all()):
             return "tolerance"
-        if self._until is not None and self._until(found):
+        if self._until is not None and self._until(interactions):
             return "until"
         return ""

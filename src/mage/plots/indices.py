@@ -101,8 +101,7 @@ def plot_indices(results: Sequence[Interactions], title: str = "") -> Figure:
         axes = figure.add_subplot(rows, columns, cell + 1)
         draw_interactions(axes, result, positions)
         symbol = FAMILIES[result.index].symbol
-        how = "exact" if result.exact else f"{result.num_permutations} orderings"
-        axes.set_title(f"{result.index} ({symbol}), order {result.order}, {how}", fontsize=11)
+        axes.set_title(f"{result.index} ({symbol}), order {result.order}, {result.how}", fontsize=11)
     if title:
         figure.suptitle(title)
     return figure

@@ -6,12 +6,12 @@ check_index(lambda game: my_index(game, order=2), order=2)
 
 from typing import Any
 
+from mage.testing.definitions import by_definition
 from mage.testing.games import check_game
-from mage.testing.indices import INDEX_CHECKS, check_index
+from mage.testing.indices import INDEX_CHECKS, check_index, index_checks
 from mage.testing.motifs import exhaustive_objective, random_interactions
 from mage.testing.reference import (
     algorithm_1,
-    by_definition,
     random_game,
     random_graph,
     restricted,
@@ -27,6 +27,7 @@ __all__ = [
     "check_game",
     "check_index",
     "exhaustive_objective",
+    "index_checks",
     "leaving_no_trace",
     "random_game",
     "random_graph",

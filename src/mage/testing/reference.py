@@ -1,9 +1,8 @@
-"""The definitions of the paper, word for word: slow, obvious, and therefore what the fast code is measured against."""
+"""Random graphs and games, f|_E and Algorithm 1 of the paper word for word."""
 
 from __future__ import annotations
 
 import itertools
-import math
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
@@ -76,29 +75,6 @@ def derivative(worth: Worth, players: Sequence[int], coalition: Iterable[int]) -
         for size in range(len(players) + 1)
         for chosen in itertools.combinations(players, size)
     )
-
-
-def by_definition(game: Game, order: int, graph: PlayerGraph | None = None) -> Floats:
-    """The k-order index by its definition, over all 2ⁿ coalitions; ``PlayerGraph.complete`` gives Shapley-Taylor.
-
-    Returns:
-        Values in the order of :attr:`mage.Interactions.values`.
-    """
-    n = game.num_players
-    worth = restricted(game, graph)
-    values = [derivative(worth, s, ()) for size in range(1, order) for s in itertools.combinations(range(n), size)]
-    for s in itertools.combinations(range(n), order):
-        others = [player for player in range(n) if player not in s]
-        values.append(
-            order
-            / n
-            * sum(
-                derivative(worth, s, before) / math.comb(n - 1, size)
-                for size in range(len(others) + 1)
-                for before in itertools.combinations(others, size)
-            )
-        )
-    return np.array(values)
 
 
 def algorithm_1(game: Game, order: int, orderings: Any, graph: PlayerGraph | None = None) -> Floats:

@@ -64,8 +64,8 @@ def local_game(graph, radius, seed):
 def test_the_index_is_the_exact_one(players, seed, radius, order):
     graph = random_graph(players, 0.4, seed)
     order = min(order, players)
-    found = mage.interactions(local_game(graph, radius, seed), order=order, method="exact-local", radius=radius)
-    for index in ("myerson-taylor", "shapley-taylor"):
+    for index in ("myerson-taylor", "shapley-taylor", "myerson-k-sii", "sii", "myerson-banzhaf", "faith-shap"):
+        found = mage.interactions(local_game(graph, radius, seed), index, order, "exact-local", radius=radius)
         exact = mage.interactions(local_game(graph, radius, seed), index, order, "exact")
         assert found.values == pytest.approx(exact.values, abs=1e-9)
     assert found.exact
@@ -118,9 +118,10 @@ def test_models_that_add_up_their_nodes_show_their_contributions(kind, readout, 
         assert len(np.unique(contributions.kinds)) <= 3
         masks = np.random.default_rng(seed).random((20, 10)) < 0.6
         assert contributions(packing.pack(masks)).sum(axis=1) == pytest.approx(game.worth(masks), abs=1e-12)
-        found = mage.interactions(ModelGame(model, data, masking="split"), order=order, method="exact-local")
-        exact = mage.interactions(ModelGame(model, data, masking="split"), order=order, method="exact")
-        assert found.values == pytest.approx(exact.values, abs=1e-12)
+        for index in ("myerson-taylor", "myerson-k-sii", "faith-shap"):
+            found = mage.interactions(ModelGame(model, data, masking="split"), index, order, "exact-local")
+            exact = mage.interactions(ModelGame(model, data, masking="split"), index, order, "exact")
+            assert found.values == pytest.approx(exact.values, abs=1e-12)
 
 
 @given(st.integers(1, 7), st.integers(0, 300), st.integers(0, 3))

@@ -1,3 +1,4 @@
+import itertools
 import subprocess
 import sys
 
@@ -9,33 +10,44 @@ from hypothesis import strategies as st
 
 import mage
 from mage.graph import packing
+from mage.indices import FAMILIES
 from mage.indices.estimators.surrogate.design import draw, essential, inclusion
-from mage.indices.estimators.surrogate.population import population
+from mage.indices.estimators.surrogate.population import connected_population
 from mage.indices.estimators.surrogate.regressors import make
 from mage.testing import random_game, random_graph
 from tests.helpers.games import smooth_game
 
+GRAPH_INDICES = [name for name, family in FAMILIES.items() if family.sees_graph and family.largest_order is None]
+
 # -- the population ------------------------------------------------------------------------------------------------
 
 
-@given(st.integers(2, 8), st.integers(0, 300), st.integers(1, 3))
-def test_the_population_gives_the_exact_index(players, seed, order):
+def population_of(graph, order, seed=0, index="myerson-taylor", **options):
+    measures = dict(enumerate(FAMILIES[index].measures(order), start=1))
+    return connected_population(graph, measures, seed, **options)
+
+
+@given(st.integers(2, 8), st.integers(0, 300), st.integers(1, 3), st.sampled_from(GRAPH_INDICES))
+def test_the_population_gives_the_exact_index(players, seed, order, index):
     graph = random_graph(players, 0.4, seed)
     game = random_game(players, graph, seed=seed)
     order = min(order, players)
-    people = population(graph, order, seed)
-    assert people.complete
-    top = people.index(people.weights * game.worth_of_bits(people.members))
-    exact = mage.interactions(game, order=order, method="exact").of_size(order)[1]
-    np.testing.assert_allclose(top, exact, atol=1e-11)
+    population = population_of(graph, order, seed, index)
+    assert population.complete
+    worths = game.worth_of_bits(population.members)
+    values = population.boundary_values(worths)
+    sampled = population.index(population.weights * worths)
+    values[len(values) - len(sampled) :] += sampled
+    exact = mage.interactions(game, index, order, "exact").values
+    np.testing.assert_allclose(values, exact, atol=1e-11)
 
 
 def test_influence_is_the_length_of_the_coefficients():
     graph = random_graph(7, 0.5, 3)
-    for order in (1, 2, 3):
-        people = population(graph, order, 0)
-        lengths = [np.linalg.norm(people.index(np.ones(1), np.array([row]))) for row in range(len(people))]
-        np.testing.assert_allclose(people.influence(), lengths, rtol=1e-10)
+    for order, index in itertools.product((1, 2, 3), GRAPH_INDICES):
+        population = population_of(graph, order, index=index)
+        lengths = [np.linalg.norm(population.index(np.ones(1), np.array([row]))) for row in range(len(population))]
+        np.testing.assert_allclose(population.influence(), lengths, rtol=1e-10)
 
 
 def test_a_sampled_population_is_unbiased_and_knows_its_error():
@@ -49,11 +61,11 @@ def test_a_sampled_population_is_unbiased_and_knows_its_error():
     module._SAMPLED = 4000
     try:
         for seed in range(40):
-            people = population(graph, 2, seed, most_listed=10)
-            assert not people.complete
-            worths = game.worth_of_bits(people.members)
-            estimate = people.index(people.weights * worths)
-            z.append((estimate - exact) / np.sqrt((people.sampling_errors(worths) ** 2).sum(axis=0)))
+            population = population_of(graph, 2, seed, most_listed=10)
+            assert not population.complete
+            worths = game.worth_of_bits(population.members)
+            estimate = population.index(population.weights * worths)
+            z.append((estimate - exact) / np.sqrt((population.sampling_errors(worths) ** 2).sum(axis=0)))
     finally:
         module._SAMPLED = before
     assert 0.85 < np.sqrt(np.mean(np.square(z))) < 1.15
@@ -90,12 +102,13 @@ def test_draws_come_with_their_chances():
 
 def test_small_and_whole_coalitions_are_always_asked_for():
     graph = mage.PlayerGraph(9, [(i, i + 1) for i in range(5)] + [(6, 7), (7, 8)])
-    people = population(graph, 2, 0)
-    chosen = {tuple(np.flatnonzero(row).tolist()) for row in packing.unpack(people.members[essential(people, 1000)], 9)}
+    population = population_of(graph, 2)
+    rows = essential(population, 1000)
+    chosen = {tuple(np.flatnonzero(row).tolist()) for row in packing.unpack(population.members[rows], 9)}
     assert {(i,) for i in range(9)} | {tuple(edge) for edge in graph.edges.tolist()} <= chosen
     assert {(0, 1, 2, 3, 4, 5), (6, 7, 8), (0, 1, 2, 3, 4), (1, 2, 3, 4, 5), (6, 7), (7, 8)} <= chosen
     assert (0, 1, 2) not in chosen
-    assert len(essential(people, 12)) == 12
+    assert len(essential(population, 12)) == 12
 
 
 # -- regressors ----------------------------------------------------------------------------------------------------
@@ -104,13 +117,14 @@ def test_small_and_whole_coalitions_are_always_asked_for():
 @pytest.mark.parametrize(("name", "least"), [("ridge", 0.9), ("trees", 0.8), ("mix", 0.9)])
 def test_regressors_predict_what_they_have_not_seen(name, least):
     graph = mage.PlayerGraph(14, list(nx.barabasi_albert_graph(14, 2, seed=4).edges))
-    game, people = smooth_game(graph, 1), population(graph, 2, 0)
-    rows = np.random.default_rng(0).permutation(len(people))
+    game, population = smooth_game(graph, 1), population_of(graph, 2)
+    members, neighbours = population.members, population.neighbours
+    rows = np.random.default_rng(0).permutation(len(population))
     seen, unseen = rows[:500], rows[500:3000]
     model = make(name, graph)
-    model.fit(people.members[seen], people.neighbours[seen], game.worth_of_bits(people.members[seen]))
-    truth = game.worth_of_bits(people.members[unseen])
-    guess = model.predict(people.members[unseen], people.neighbours[unseen])
+    model.fit(members[seen], neighbours[seen], game.worth_of_bits(members[seen]))
+    truth = game.worth_of_bits(members[unseen])
+    guess = model.predict(members[unseen], neighbours[unseen])
     assert 1 - np.mean((guess - truth) ** 2) / truth.var() > least
 
 
@@ -149,6 +163,31 @@ def test_intervals_cover_and_there_is_no_bias(order, number):
     assert np.abs(z).max() < 4.5
 
 
+@pytest.mark.parametrize("index", ["myerson-sii", "myerson-k-sii", "myerson-banzhaf", "myerson-faith-shap"])
+@pytest.mark.parametrize("listed", [True, False])
+@pytest.mark.parametrize("order", [2, pytest.param(3, marks=pytest.mark.long)])
+def test_every_index_is_estimated_at_every_order(index, listed, order, monkeypatch):
+    """All sizes have errors, also where not all coalitions are listed; those at the boundary always are."""
+    from mage.indices.estimators.surrogate import estimator
+    from mage.indices.estimators.surrogate import population as module
+
+    if not listed:
+        monkeypatch.setattr(module, "_SAMPLED", 3000)
+        monkeypatch.setattr(estimator, "connected_population", lambda *problem: connected_population(*problem, 10))
+    graph = mage.PlayerGraph(11, list(nx.barabasi_albert_graph(11, 2, seed=5).edges))
+    game = smooth_game(graph, 3, noise=0.3)
+    exact = mage.interactions(game, index, order, "exact")
+    options = {"method": "surrogate", "budget": 200 * order, "regressor": "ridge"}
+    runs = [mage.interactions(game, index, order, seed=seed, **options) for seed in range(10)]
+    assert (runs[0].std_error > 0).all()
+    assert runs[0].error_parts.shape[1] == len(exact)
+    z = np.array([(run.values - exact.values) / run.std_error for run in runs])
+    assert 0.75 < np.sqrt(np.mean(z**2)) < 1.25
+    groups = [[0, 1, 2, 4], [3, 5, 6, 7, 8]]
+    scores = [(run.group(g) - exact.group(g)) / run.group_error(g) for run in runs for g in groups]
+    assert 0.5 < np.sqrt(np.mean(np.square(scores))) < 1.5
+
+
 @pytest.mark.parametrize(("method", "limit"), [("surrogate", {"budget": 300}), ("permutation", {"permutations": 200})])
 def test_errors_are_honest_with_the_default_regressors(method, limit):
     graph = mage.PlayerGraph(12, list(nx.barabasi_albert_graph(12, 2, seed=6).edges))
@@ -180,14 +219,14 @@ def test_a_smaller_error_than_sampled_orderings_from_a_quarter_of_the_queries():
 
 
 def test_unlisted_populations_work_end_to_end(monkeypatch):
+    from mage.indices.estimators.surrogate import estimator
     from mage.indices.estimators.surrogate import population as module
-    from mage.indices.estimators.surrogate import rounds
 
     graph = mage.PlayerGraph(12, list(nx.barabasi_albert_graph(12, 2, seed=1).edges))
     game = smooth_game(graph, 2)
     exact = mage.interactions(game, method="exact").of_size(2)[1]
     monkeypatch.setattr(module, "_SAMPLED", 3000)
-    monkeypatch.setattr(rounds, "population", lambda graph, order, seed: population(graph, order, seed, most_listed=10))
+    monkeypatch.setattr(estimator, "connected_population", lambda *problem: connected_population(*problem, 10))
     z = []
     for seed in range(15):
         run = mage.interactions(game, method="surrogate", budget=400, regressor="ridge", seed=seed)
@@ -235,26 +274,23 @@ def test_a_missing_library_is_named(monkeypatch):
 
 
 def test_auto_says_what_it_takes_and_why(caplog):
-    import time
-
     caplog.set_level("INFO", logger="mage")
     graph = mage.PlayerGraph(16, list(nx.barabasi_albert_graph(16, 2, seed=1).edges))
     count = graph.count_connected()
     assert count > 5000
-    assert mage.interactions(smooth_game(graph, 1)).method == "exact"
-    assert f"takes exact: {count:,} connected coalitions, limit 100,000" in caplog.text
-    assert mage.interactions(smooth_game(graph, 1), budget=300).method == "surrogate"
-    assert "takes surrogate: more than 300 connected coalitions, limit 300" in caplog.text
+    exact = mage.interactions(smooth_game(graph, 1))
+    assert exact.method == "exact"
+    assert exact.reason == f"{count:,} connected coalitions, limit 100,000"
+    assert f"takes exact: {exact.reason}" in caplog.text
+    few = mage.interactions(smooth_game(graph, 1), budget=300)
+    assert (few.method, few.reason) == ("surrogate", "more than 300 connected coalitions, limit 300")
+    assert f"takes surrogate: {few.reason}" in caplog.text
     with pytest.raises(ValueError, match="budget: 60 is too small"):
         mage.interactions(smooth_game(graph, 1), budget=60)
-    assert "takes permutation" in caplog.text
-    assert "a surrogate would need a budget of" in caplog.text
-    assert mage.interactions(smooth_game(graph, 1), permutations=4).method == "permutation"
-    slow = smooth_game(graph, 1)
-    quick = slow.value_fn
-    slow.value_fn = lambda masks: (time.sleep(0.002 * min(len(masks), 64)), quick(masks))[1]
-    assert mage.interactions(slow).method == "surrogate"
-    assert "a query takes" in caplog.text
+    assert "takes permutation: more than 60 connected coalitions, limit 60; not surrogate: budget: 60" in caplog.text
+    sampled = mage.interactions(smooth_game(graph, 1), permutations=4)
+    assert (sampled.method, sampled.reason) == ("permutation", "permutations is given")
+    assert mage.interactions(smooth_game(graph, 1), method="exact").reason == "named in the request"
 
 
 def learning(method):

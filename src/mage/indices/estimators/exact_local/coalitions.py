@@ -1,20 +1,20 @@
-"""The exact index of games whose players only hear each other nearby.
+"""The exact index of games whose players act together only nearby.
 
 A message-passing model of L layers whose readout adds up its nodes, with a linear head, gives a logit that is additive
 over components (f = f|_E under "split" masking) and in which a group matters as a group only if it is connected and
-lies within L hops of one of its members: all other Harsanyi dividends are zero. (Layers that divide by degrees hear one
-hop further: the degree of a node counts its neighbours.) So the worths of these few coalitions say all:
+lies within L hops of one of its members: all other Harsanyi dividends are zero. (Where layers divide by degrees, one
+hop more matters: the degree of a node counts its neighbours.) So the worths of these few coalitions say all:
 
-    m(T) = f(T) − Σ m(T') over such T' ⊊ T,      Ψᵏ_S = Σ m(T) / C(|T|, k) over such T ⊇ S for |S| = k,
+    m(T) = f(T) − Σ m(T') over such T' ⊊ T,      index of S = Σ m(T) · a_s(|T|) over such T ⊇ S,
 
-and m(S) for smaller S. Structure-aware and structure-blind indices coincide. Whether a game is of this kind is checked
-on random coalitions; one that is not is refused.
+with a_s(t) what the index gives S on unanimity games of t players, 1 / C(t, k) for the top order of a Taylor index.
+Indices that see the graph and those that ignore it coincide. Whether a game is of this kind is checked on random
+coalitions; one that is not is refused.
 """
 
 from __future__ import annotations
 
 import numpy as np
-from scipy.special import binom
 
 from mage._core.progress import progress_bar
 from mage._core.typing import Bits, Floats, Integers, Masks
@@ -22,8 +22,10 @@ from mage._kernels import dividends as kernels
 from mage.games import Game
 from mage.graph import PlayerGraph, packing
 from mage.indices.closed_form import Accumulator
+from mage.indices.estimators.exact import TooManyCoalitionsError
+from mage.indices.measures import Measure
+from mage.indices.problem import Problem
 
-DEFAULT_LOCAL_BUDGET = 200_000
 CHECKS = 64
 _ALL_CHECKED = 7  # players whose coalitions are all checked
 _OUTPUT_ROUNDINGS = 50
@@ -32,7 +34,7 @@ _FINEST = 1e-10
 
 
 class NotLocalError(ValueError):
-    """The game is not additive over components, or players hear each other further away than said."""
+    """The game is not additive over components, or players act together further away than said."""
 
 
 def tolerance_of(game: Game, roundings: int) -> float:
@@ -40,22 +42,18 @@ def tolerance_of(game: Game, roundings: int) -> float:
     return max(roundings * game.resolution, _FINEST)
 
 
-def local_values(
-    game: Game, graph: PlayerGraph, order: int, radius: int, budget: int, seed: int, progress: bool | None
-) -> list[Floats]:
-    """The index of all sets of at most ``order`` players, a list by size.
+def values_from_coalitions(problem: Problem, radius: int, budget: int, progress: bool | None) -> Floats:
+    """The values of all sets, by size and then in lexicographic order.
 
     Args:
-        game: The game.
-        graph: Its graph.
-        order: k.
-        radius: L, how many hops away players can hear each other.
+        problem: The game and the index.
+        radius: L, how many hops away players can act together.
         budget: Most coalitions to ask for.
-        seed: Seed of the coalitions on which the property is checked.
         progress: Show a progress bar; by default on a terminal only.
     """
-    checks = check_coalitions(graph, seed)
-    family = local_coalitions(graph, radius, budget, len(checks))
+    game = problem.game
+    checks = check_coalitions(game.graph, problem.request.seed)
+    family = local_coalitions(game.graph, radius, budget, len(checks))
     worths = np.empty(len(family))
     with progress_bar("local coalitions", len(family), progress) as tick:
         for start in range(0, len(family), 1 << 14):
@@ -66,7 +64,8 @@ def local_values(
     dividends = worths.copy()
     kernels.subtract_smaller(family, np.searchsorted(sizes, np.arange(game.num_players + 2), side="right"), dividends)
     _check(game, checks, family, dividends, radius)
-    return [_summed(family, sizes, dividends, game.num_players, size, size == order) for size in range(1, order + 1)]
+    by_size = [_summed(family, sizes, dividends, game.num_players, *each) for each in problem.measures.items()]
+    return np.concatenate(by_size)
 
 
 def local_coalitions(graph: PlayerGraph, radius: int, budget: int, reserved: int = 0) -> Bits:
@@ -74,8 +73,8 @@ def local_coalitions(graph: PlayerGraph, radius: int, budget: int, reserved: int
 
     There must be no more than ``budget``, of which some queries are ``reserved``.
     """
-    found = [_around(graph, centre, radius, budget) for centre in range(graph.num_players)]
-    family = np.unique(np.concatenate(found), axis=0)
+    balls = [_around(graph, centre, radius, budget) for centre in range(graph.num_players)]
+    family = np.unique(np.concatenate(balls), axis=0)
     if len(family) + reserved > budget:
         raise _too_many(budget, radius)
     return np.ascontiguousarray(family[np.argsort(packing.sizes(family), kind="stable")])
@@ -90,17 +89,17 @@ def _around(graph: PlayerGraph, centre: int, radius: int, budget: int) -> Bits:
         near |= near @ adjacency
     others = np.flatnonzero(near & (np.arange(graph.num_players) != centre))
     ball = np.concatenate([[centre], others])
-    # The enumeration lists coalitions by their smallest member: with the centre first, its own come first.
+    # The enumeration lists coalitions by their smallest member: with the centre first, those with it come first.
     inner = PlayerGraph(len(ball), np.argwhere(np.triu(adjacency[np.ix_(ball, ball)])))
     kept, listed = [], 0
     for masks in inner.connected_coalitions():
-        own = masks[masks[:, 0]]
-        listed += len(own)
-        close = own[_within(own, inner.adjacency, radius)]
+        with_centre = masks[masks[:, 0]]
+        listed += len(with_centre)
+        close = with_centre[_within(with_centre, inner.adjacency, radius)]
         whole = np.zeros((len(close), graph.num_players), dtype=bool)
         whole[:, ball] = close
         kept.append(packing.pack(whole))
-        if len(own) < len(masks):
+        if len(with_centre) < len(masks):
             break
         if listed > 10 * budget:
             raise _too_many(budget, radius)
@@ -120,8 +119,6 @@ def _within(masks: Masks, adjacency: Masks, radius: int) -> Masks:
 
 def _too_many(budget: int, radius: int) -> ValueError:
     """The error of a game that would take too many queries."""
-    from mage.indices.estimators.exact import TooManyCoalitionsError
-
     return TooManyCoalitionsError(
         f"method='exact-local' needs one query for each connected coalition of radius {radius}, and a few to check; "
         f"these are more than budget = {budget:,}; raise budget, or use method='surrogate' or 'permutation'"
@@ -134,8 +131,8 @@ def check_coalitions(graph: PlayerGraph, seed: int) -> Masks:
     if players <= _ALL_CHECKED:
         return np.asarray((np.arange(1, 1 << players)[:, None] >> np.arange(players)) & 1 == 1)
     generator = np.random.default_rng(seed)
-    some = generator.random((CHECKS, players)) < generator.random((CHECKS, 1))
-    return np.concatenate([some, graph.sample_connected(CHECKS, generator), np.ones((1, players), dtype=np.bool_)])
+    anyone = generator.random((CHECKS, players)) < generator.random((CHECKS, 1))
+    return np.concatenate([anyone, graph.sample_connected(CHECKS, generator), np.ones((1, players), dtype=np.bool_)])
 
 
 def allowance(game: Game, worths: Floats, tolerance: float) -> float:
@@ -162,18 +159,15 @@ def _check(game: Game, coalitions: Masks, family: Bits, dividends: Floats, radiu
         )
 
 
-def _summed(family: Bits, sizes: Integers, dividends: Floats, num_players: int, size: int, top: bool) -> Floats:
-    """Σ m(T) / C(|T|, k) over T ⊇ S for the top order, m(S) for smaller sets."""
+def _summed(family: Bits, sizes: Integers, dividends: Floats, num_players: int, size: int, measure: Measure) -> Floats:
+    """Σ m(T) · a_s(|T|) over T ⊇ S."""
     if size > num_players:
         return np.zeros(0)
     coefficients = np.zeros((num_players + 1, num_players + 1, size + 1))
-    if top:
-        coefficients[size:, 0, 0] = 1 / binom(np.arange(size, num_players + 1), size)
-    else:
-        coefficients[size, 0, 0] = 1.0
+    coefficients[size:, 0, 0] = measure.moments(num_players - size)
     accumulator = Accumulator(num_players, size, coefficients)
-    chosen = sizes >= size if top else sizes == size
+    counted = coefficients[sizes, 0, 0] != 0
     # No neighbours: a dividend counts for the subsets of its own coalition only.
-    members = np.ascontiguousarray(family[chosen])
-    accumulator.add(members, np.zeros_like(members), dividends[chosen])
+    members = np.ascontiguousarray(family[counted])
+    accumulator.add(members, np.zeros_like(members), dividends[counted])
     return accumulator.values()

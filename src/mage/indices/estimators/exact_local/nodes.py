@@ -5,7 +5,7 @@ only on R = [T]_v, what lies within L hops of v inside T (L + 1 where layers div
 R ⊆ T and T misses N_v(R), the nodes that R's inner layers touch and R has not. So the closed form holds for each h_v
 with N_v(R) in the place of N(R),
 
-    Ψᵏ_S = Σ_v Σ over R ∋ v with S ⊆ R ∪ N_v(R) of (−1)^q · k · B(|R| + q − k + 1, |N_v(R)| − q + k) · h_v(R),
+    index of S = Σ_v Σ over R ∋ v with S ⊆ R ∪ N_v(R) of (−1)^q · ∫ x^(|R|+q−s) (1−x)^(|N_v(R)|−q) dμ · h_v(R),
 
 and no coalition larger than a neighbourhood matters. Nodes of one kind with neighbourhoods that colour refinement
 cannot tell apart are the same to such a model, and what is left is asked for together: as computation trees, in one
@@ -24,8 +24,8 @@ from mage._core.progress import progress_bar
 from mage._core.typing import Bits, Floats, Integers
 from mage._kernels import neighbourhoods as kernels
 from mage.games import Game
-from mage.graph import PlayerGraph, packing
-from mage.indices.closed_form import Accumulator, dividend_coefficients, top_order_coefficients
+from mage.graph import CoalitionBlock, PlayerGraph, packing
+from mage.indices.closed_form import ClosedForm
 from mage.indices.estimators.exact import TooManyCoalitionsError
 from mage.indices.estimators.exact_local.coalitions import (
     CHECKS,
@@ -34,6 +34,7 @@ from mage.indices.estimators.exact_local.coalitions import (
     check_coalitions,
     tolerance_of,
 )
+from mage.indices.problem import Problem
 
 if TYPE_CHECKING:
     from mage._torch.computation_tree import ComputationTree
@@ -128,27 +129,19 @@ def measure_reach(game: Game, contributions: NodeContributions, seed: int) -> Re
     return reach._replace(extra_hop=not reach.agrees(contributions(packing.pack(seen))[picked]))
 
 
-def node_values(
-    game: Game,
-    contributions: NodeContributions,
-    reach: Reach,
-    order: int,
-    budget: int,
-    seed: int,
-    progress: bool | None,
-) -> list[Floats]:
-    """The index of all sets of at most ``order`` players, a list by size.
+def values_from_nodes(
+    problem: Problem, contributions: NodeContributions, reach: Reach, budget: int, progress: bool | None
+) -> Floats:
+    """The values of all sets, by size and then in lexicographic order.
 
     Args:
-        game: The game.
-        contributions: What each node adds to it.
+        problem: The game and the index.
+        contributions: What each node adds to worths.
         reach: How far contributions depend on others.
-        order: k.
         budget: Most coalitions to ask for.
-        seed: Seed of the coalitions on which the property is checked.
         progress: Show a progress bar; by default on a terminal only.
     """
-    graph, last = game.graph, game.num_queries + budget
+    game, last = problem.game, problem.game.num_queries + budget
     colours = _colours(game, contributions, reach)
     takes_trees = _takes_trees(contributions, reach, colours)
     if not takes_trees and not reach.extra_hop:
@@ -156,23 +149,21 @@ def node_values(
         further = reach._replace(extra_hop=True)
         if _takes_trees(contributions, further, _colours(game, contributions, further)):
             reach, colours, takes_trees = further, _colours(game, contributions, further), True
-    neighbourhoods = _all_neighbourhoods(graph, reach.radius)
+    neighbourhoods = _all_neighbourhoods(game.graph, reach.radius)
     keys, first, places = np.unique(colours.of_roots(neighbourhoods), return_index=True, return_inverse=True)
     if takes_trees:
         values = _from_trees(game, contributions, neighbourhoods, first, colours, last, progress)
     else:
         coalitions = _cover(neighbourhoods, keys, places, colours, max(last - game.num_queries, 0))
         values = _from_coalitions(contributions, coalitions, keys, colours, reach, progress)
-    _check(game, keys, values, colours, reach, seed)
-    result = []
-    for size in range(1, order + 1):
-        coefficients = (top_order_coefficients if size == order else dividend_coefficients)(graph.num_players, size)
-        accumulator = Accumulator(graph.num_players, size, coefficients)
-        for start in range(0, len(places), 1 << 18):
-            part = slice(start, start + (1 << 18))
-            accumulator.add(neighbourhoods.members[part], neighbourhoods.rejected[part], values[places[part]])
-        result.append(accumulator.values())
-    return result
+    _check(game, keys, values, colours, reach, problem.request.seed)
+    total = ClosedForm(game.num_players, problem.measures)
+    for start in range(0, len(places), 1 << 18):
+        part = slice(start, start + (1 << 18))
+        members = neighbourhoods.members[part]
+        block = CoalitionBlock(members, neighbourhoods.rejected[part], packing.sizes(members))
+        total.add(block, values[places[part]])
+    return total.values()
 
 
 def _colours(game: Game, contributions: NodeContributions, reach: Reach) -> _Colours:

@@ -13,16 +13,17 @@ _PRIOR_WEIGHT = 4.0
 _LEAST_SHARE = 0.1
 
 
-def essential(people: Population, most: int) -> Integers:
-    """Rows that are always asked for: sets below the order, single players, pairs, whole and near-whole components.
+def essential(population: Population, most: int) -> Integers:
+    """Rows that are always asked for: those of the boundary, single players, pairs, whole and near-whole components.
 
-    All below the order are taken, for the index has them exactly; of the others those that weigh most, up to ``most``.
+    All of the boundary are taken, for the index has that part exactly; of the others those that weigh most, up to
+    ``most``.
     """
-    sizes = packing.sizes(people.members)
-    needed = sizes < people.order
-    component = _component_sizes(people.graph, people.members)
+    sizes = packing.sizes(population.members)
+    needed = population.at_boundary
+    component = _component_sizes(population.graph, population.members)
     wanted = (sizes <= 2) | (component - sizes <= 1)
-    influence = people.influence()
+    influence = population.influence()
     others = np.flatnonzero(wanted & ~needed)
     room = max(0, most - int(needed.sum()))
     best = others[np.argsort(-influence[others], kind="stable")[:room]]

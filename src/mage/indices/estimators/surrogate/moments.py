@@ -44,7 +44,7 @@ class Moments:
 
     def add_draw(
         self,
-        people: Population,
+        population: Population,
         rows: Integers,
         scaled: Floats,
         open_share: Floats,
@@ -53,26 +53,26 @@ class Moments:
         """Add Σ c (f − g) / π over a draw of fixed size (variance by Hájek's approximation).
 
         Args:
-            people: The coalitions.
+            population: The coalitions.
             rows: Those drawn.
             scaled: ω (f − g) / π.
             open_share: 1 − π.
             generator: Deals the draw into parts.
         """
-        self.value = self.value + people.index(scaled, rows)
+        self.value = self.value + population.index(scaled, rows)
         weight, count = float(open_share.sum()), len(rows)
         first, self.draws = self.draws, self.draws + count
         if weight <= 0:
             return
-        centre = people.index(open_share * scaled, rows) / weight
+        centre = population.index(open_share * scaled, rows) / weight
         correction = count / max(count - 1, 1)
-        squares = people.index(open_share * scaled**2, rows, power=2) - centre**2 * weight
+        squares = population.index(open_share * scaled**2, rows, power=2) - centre**2 * weight
         self.variance = self.variance + correction * np.maximum(squares, 0.0)
         shares = open_share**1.5
         cubes = (
-            people.index(shares * scaled**3, rows, power=3)
-            - 3 * centre * people.index(shares * scaled**2, rows, power=2)
-            + 3 * centre**2 * people.index(shares * scaled, rows)
+            population.index(shares * scaled**3, rows, power=3)
+            - 3 * centre * population.index(shares * scaled**2, rows, power=2)
+            + 3 * centre**2 * population.index(shares * scaled, rows)
             - centre**3 * shares.sum()
         )
         self.third = self.third + correction**1.5 * cubes
@@ -82,13 +82,13 @@ class Moments:
             roots = np.sqrt(correction * open_share)
             for number in np.unique(part):
                 inside = part == number
-                terms = people.index((roots * scaled)[inside], rows[inside])
+                terms = population.index((roots * scaled)[inside], rows[inside])
                 self.deviations[number] += terms - centre * roots[inside].sum()
 
     def averaged(self, other: Moments) -> Moments:
         """The mean of two independent estimates by their precision."""
-        own, others = float(self.variance.mean()), float(other.variance.mean())
-        share = own / (own + others) if own + others > 0 else 1.0
+        first, second = float(self.variance.mean()), float(other.variance.mean())
+        share = first / (first + second) if first + second > 0 else 1.0
         return Moments(
             (1 - share) * self.value + share * other.value,
             (1 - share) ** 2 * self.variance + share**2 * other.variance,

@@ -156,6 +156,12 @@ def make(name: str, graph: PlayerGraph) -> Regressor:
     return _CLASSES[name](graph)
 
 
+def check_library(name: str) -> None:
+    """Raise ImportError where a regressor, or one of those to choose from, needs a library that is not installed."""
+    if candidates(name) != ["ridge"]:
+        require("lightgbm", "surrogate")
+
+
 def candidates(name: str) -> list[str]:
     """The regressors to choose from: the one that was named, or all."""
     return list(_CLASSES) if name == "auto" else [name]

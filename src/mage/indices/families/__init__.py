@@ -1,0 +1,47 @@
+"""Index families, one module each, and the table of them."""
+
+from __future__ import annotations
+
+from mage._core.checks import checked_whole
+from mage.indices.families import banzhaf, faith_shap, k_sii, shapley, shapley_taylor, sii
+from mage.indices.families.family import IndexFamily
+
+__all__ = ["FAMILIES", "IndexFamily", "checked_order", "family_named", "register_index"]
+
+FAMILIES: dict[str, IndexFamily] = {}
+
+
+def register_index(*families: IndexFamily) -> None:
+    """Make index families known by their names."""
+    for family in families:
+        if FAMILIES.setdefault(family.name, family) is not family:
+            raise ValueError(f"name: there is an index {family.name!r} already")
+
+
+register_index(*shapley.FORMS)
+register_index(*shapley_taylor.FORMS)
+register_index(*sii.FORMS)
+register_index(*k_sii.FORMS)
+register_index(*banzhaf.FORMS)
+register_index(*faith_shap.FORMS)
+
+
+def family_named(index: str) -> IndexFamily:
+    """The family of that name, or an error that lists the names."""
+    key = index.lower().replace("_", "-").replace(" ", "-") if isinstance(index, str) else ""
+    if key not in FAMILIES:
+        raise ValueError(f"index must be one of {', '.join(FAMILIES)}; got {index!r}")
+    return FAMILIES[key]
+
+
+def checked_order(family: IndexFamily, order: int | None) -> int:
+    """The order to compute: 2 by default, 1 for the two values."""
+    if order is None:
+        return min(2, family.largest_order or 2)
+    order = checked_whole("order", order)
+    if family.largest_order is not None and order > family.largest_order:
+        raise ValueError(
+            f"order: the {family.name} value has order {family.largest_order}, got {order}; "
+            f"use index='{family.name}-taylor'"
+        )
+    return order

@@ -1,27 +1,44 @@
 """Files that are written whole or not at all."""
 
 import os
-import tempfile
+import secrets
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 
 @contextmanager
-def atomic_path(path: str | Path) -> Iterator[Path]:
-    """A temporary path beside ``path`` that replaces it when the block ends well and vanishes otherwise."""
+def atomic_path(path: str | Path, locked: bool = False) -> Iterator[Path]:
+    """A temporary path beside ``path`` that replaces it when the block ends well and vanishes otherwise.
+
+    What was written is on the disk before it gets its name, so that a file is whole also after a power failure.
+
+    Args:
+        path: The file to be.
+        locked: Nobody else writes this file now. Then the temporary name is always the same, and what a killed process
+            left behind is written over.
+    """
     target = Path(path)
     if not target.parent.is_dir():
         raise FileNotFoundError(f"path: the folder {target.parent} does not exist; create it first")
-    handle, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.", suffix=".part")
-    os.close(handle)
-    unfinished = Path(name)
+    unfinished = target.with_name(f".{target.name}.{'' if locked else secrets.token_hex(4) + '.'}part")
+    # Made by hand, not by tempfile: the file gets the permissions of any new file, which the umask decides.
+    os.close(os.open(unfinished, os.O_CREAT | os.O_WRONLY | (os.O_TRUNC if locked else os.O_EXCL), 0o666))
     try:
         yield unfinished
-        # mkstemp makes private files; what the user asked for gets the permissions of any new file.
-        mask = os.umask(0)
-        os.umask(mask)
-        unfinished.chmod(0o666 & ~mask)
+        _flush(unfinished)
         unfinished.replace(target)
+        _flush(target.parent)
     finally:
         unfinished.unlink(missing_ok=True)
+
+
+def _flush(path: Path) -> None:
+    """Have the system write a file, or the names in a folder, to the disk."""
+    if path.is_dir() and os.name == "nt":
+        return  # Windows opens no folders
+    handle = os.open(path, os.O_RDONLY if path.is_dir() else os.O_RDWR)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)

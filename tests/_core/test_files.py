@@ -1,0 +1,61 @@
+import os
+import stat
+import sys
+
+import pytest
+
+from mage._core.files import atomic_path
+
+
+def test_a_file_appears_whole_or_not_at_all(tmp_path):
+    with atomic_path(tmp_path / "a") as unfinished:
+        unfinished.write_text("whole")
+        assert not (tmp_path / "a").exists()
+    with pytest.raises(TypeError), atomic_path(tmp_path / "a") as unfinished:
+        unfinished.write_text(b"half")
+    assert [path.name for path in tmp_path.iterdir()] == ["a"]
+    assert (tmp_path / "a").read_text() == "whole"
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
+def test_what_is_written_is_on_the_disk_before_it_has_its_name(tmp_path, monkeypatch):
+    steps = []
+    flush, replace = os.fsync, os.replace
+    monkeypatch.setattr(
+        os, "fsync", lambda handle: (steps.append(os.readlink(f"/proc/self/fd/{handle}")), flush(handle))
+    )
+    monkeypatch.setattr(os, "replace", lambda *paths: (steps.append("rename"), replace(*paths)))
+    with atomic_path(tmp_path / "a") as unfinished:
+        unfinished.write_text("whole")
+    assert steps == [str(unfinished), "rename", str(tmp_path)]
+
+
+@pytest.mark.parametrize("mask", [0o022, 0o077])
+def test_files_have_the_permissions_of_any_new_file(tmp_path, mask, monkeypatch):
+    before = os.umask(mask)
+    try:
+        # The mask belongs to all threads of a process; whoever reads it by setting it disturbs the others.
+        with monkeypatch.context() as patch:
+            patch.setattr(os, "umask", None)
+            with atomic_path(tmp_path / "a") as unfinished:
+                unfinished.write_text("x")
+    finally:
+        os.umask(before)
+    assert stat.S_IMODE((tmp_path / "a").stat().st_mode) == 0o666 & ~mask
+
+
+def test_one_name_where_nobody_else_writes(tmp_path):
+    (tmp_path / ".a.part").write_text("what a killed process left behind, longer than the new content")
+    with atomic_path(tmp_path / "a", locked=True) as unfinished:
+        assert unfinished.name == ".a.part"
+        unfinished.write_text("new")
+    assert [path.name for path in tmp_path.iterdir()] == ["a"]
+    assert (tmp_path / "a").read_text() == "new"
+
+
+def test_a_folder_that_is_not_there_is_named(tmp_path):
+    with (
+        pytest.raises(FileNotFoundError, match="nowhere does not exist; create it first"),
+        atomic_path(tmp_path / "nowhere" / "a"),
+    ):
+        pass

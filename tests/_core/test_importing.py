@@ -20,6 +20,10 @@ def failing():
 
 def leaving():
     raise SystemExit(3)
+
+
+def steering():
+    raise ValueError("\\x1b[31mred\\n\\x1b]0;title\\x07")
 """
 
 
@@ -60,6 +64,7 @@ def test_a_users_object_or_what_makes_it(folder):
         ("my_objects:__name__", "is of type str; name a number, or a class or function that makes one"),
         ("my_objects:failing", "raised KeyError: 'weights'\nIt is called without arguments"),
         ("my_objects:leaving", "raised SystemExit: 3"),
+        ("my_objects:steering", "raised ValueError: �[31mred �]0;title�"),
     ],
 )
 def test_what_cannot_be_loaded_is_told_in_a_line_or_two(folder, name, message):

@@ -72,5 +72,6 @@ def load_user_object(argument: str, name: str, kind: str, is_ready: Callable[[An
 
 
 def error_line(error: BaseException) -> str:
-    """An error in one line that fits into a message."""
-    return textwrap.shorten(f"{type(error).__name__}: {error}", width=300, placeholder=" …")
+    """An error in one line that fits into a message, without characters that could steer a terminal."""
+    line = textwrap.shorten(f"{type(error).__name__}: {error}", width=300, placeholder=" …")
+    return "".join(character if character.isprintable() else "�" for character in line)

@@ -116,7 +116,7 @@ def test_methods_that_refuse_say_why(tmp_path):
     refused = {"error": "explains <graphs>, not nodes", "f1": None, "auc": None, "queries": None, "seconds": None}
     Store(tmp_path).write("a" * 32, [*records(), *records("gradcam", **refused)])
     text = run_page(tmp_path).text
-    assert "GradCAM refused 2 graphs: explains &lt;graphs&gt;, not nodes" in text
+    assert "GradCAM, no result 2 times: explains &lt;graphs&gt;, not nodes" in text
 
 
 def test_the_study_of_images_has_its_table(tmp_path):
@@ -226,7 +226,7 @@ def test_all_test_graphs_have_both_classes_and_wrong_predictions_too(tmp_path):
     ("arguments", "message"),
     [
         (["--which", "test", "--dataset", "mutagenic"], "--which goes with --all"),
-        (["--which", "some", "--all", "--dataset", "mutagenic"], "--which must be paper or test"),
+        (["--which", "some", "--all", "--dataset", "mutagenic"], "--which must be paper, test or all"),
     ],
 )
 def test_which_graphs_to_explain_is_checked(arguments, message):

@@ -16,13 +16,13 @@ def test_explanations_are_kept_one_by_one_and_not_made_again(tmp_path, inputs):
     testbed = load_testbed(inputs, "ba_house_grid", "gcn", 3)
     options = {n: {**settings, "method": "permutation", "permutations": 5} for n, settings in testbed.settings.items()}
     run_of = explain_corpus(testbed.model, testbed.graphs, tmp_path, options, SerialEngine())
-    first, path, before = next(run_of)
-    assert not before
-    assert mage.load(path).num_nodes == testbed.graphs[first].num_nodes
+    first = next(run_of)
+    assert not first.before
+    assert mage.load(first.path).num_nodes == testbed.graphs[first.number].num_nodes
     run_of.close()
     assert len(load_corpus(tmp_path)) == 1
     rest = list(explain_corpus(testbed.model, testbed.graphs, tmp_path, options, LocalEngine(1)))
-    assert [before for _, _, before in rest] == [True, False, False]
+    assert [entry.before for entry in rest] == [True, False, False]
     assert [int(path.name[:6]) for path in load_corpus(tmp_path)] == sorted(testbed.graphs)
 
 

@@ -1,16 +1,17 @@
 import contextlib
 import os
 import signal
-import time
 
 import pytest
 
 from mage import explainers
 from mage.experiments import (
     EngineError,
+    Failure,
     Inputs,
     LocalEngine,
     Method,
+    SerialEngine,
     Store,
     make_engine,
     make_plan,
@@ -18,7 +19,80 @@ from mage.experiments import (
 )
 from mage.experiments.engines import Payload
 from mage.explainers import Explainer
+from tests.helpers import faults
 from tests.helpers.experiments import small_experiment
+
+
+def results_of(engine, misdeeds, count=6):
+    return dict(engine.run(Payload(faults.misbehave, misdeeds), range(count)))
+
+
+@pytest.mark.parametrize("engine", [SerialEngine(), LocalEngine(1), LocalEngine(2)], ids=["serial", "one", "two"])
+def test_a_job_that_raises_does_not_stop_the_others(engine):
+    results = results_of(engine, {2: "two arguments", 3: "long message", 4: "leave"})
+    assert {job: results[job] for job in (0, 1, 5)} == {0: 0, 1: 2, 5: 10}
+    assert {results[job].kind for job in (2, 3, 4)} == {"error"}
+    assert results[2].message == "TwoPartError: no such weights (7)"
+    assert "misbehave" in results[2].trace
+    assert results[3].message.startswith("ValueError: first line …")
+    assert results[4].message == "SystemExit: 3"
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_the_job_that_kills_its_worker_is_blamed(workers):
+    results = results_of(LocalEngine(workers), {2: "abort"})
+    assert {job: result for job, result in results.items() if job != 2} == {0: 0, 1: 2, 3: 6, 4: 8, 5: 10}
+    assert results[2] == Failure("death", "3 workers died of it, the last with: killed by SIGABRT")
+
+
+def test_several_jobs_that_kill_their_workers():
+    results = results_of(LocalEngine(2), {1: "kill", 3: "abort", 5: "kill"})
+    assert {job for job, result in results.items() if isinstance(result, Failure)} == {1, 3, 5}
+    assert results[5].message.endswith("killed by SIGKILL")
+    assert [results[job] for job in (0, 2, 4)] == [0, 4, 8]
+
+
+def test_results_that_cannot_travel_are_failures():
+    results = results_of(LocalEngine(1), {1: "not to be packed"})
+    assert results[0] == 0
+    assert results[1].kind == "error"
+    assert "pickle" in results[1].message
+
+
+def test_a_payload_that_cannot_be_loaded_says_so():
+    with pytest.raises(EngineError, match="cannot load what it works with: ValueError: invalid literal"):
+        list(LocalEngine(1).run(Payload(faults.double, faults.Unloadable()), range(2)))
+
+
+def test_a_job_that_takes_too_long_is_stopped():
+    results = results_of(LocalEngine(2, timeout=2.0), {1: "sleep", 4: "sleep"})
+    assert results[1] == results[4] == Failure("timeout", "not finished after 2 seconds")
+    assert [results[job] for job in (0, 2, 3, 5)] == [0, 4, 6, 10]
+
+
+@pytest.mark.parametrize("timeout", [0, -1.0, float("nan")])
+def test_time_limits_leave_some_time(timeout):
+    with pytest.raises(ValueError, match="timeout must be more than 0 seconds"):
+        LocalEngine(1, timeout)
+
+
+def test_a_worker_that_is_killed_between_jobs_loses_none():
+    done = []
+    for job, process in LocalEngine(1).run(Payload(faults.worker_of, None), range(12)):
+        done.append(job)
+        if job in {1, 6}:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(process, signal.SIGKILL)
+    assert sorted(done) == list(range(12))
+
+
+def test_workers_are_gone_when_the_run_is(tmp_path):
+    run = LocalEngine(2).run(Payload(faults.worker_of, None), range(100))
+    processes = {next(run)[1] for _ in range(4)}
+    run.close()
+    for process in processes:
+        with pytest.raises(ProcessLookupError):
+            os.kill(process, 0)
 
 
 class Deadly(Explainer):
@@ -44,33 +118,17 @@ def test_dead_workers_are_replaced(tmp_path, inputs, with_explainer):
     experiment = small_experiment(methods=[Method("deadly", "deadly", {"folder": str(markers)})])
     plan, store = make_plan(experiment, inputs, limit=2, batch_size=1), Store(tmp_path / "store")
     run_plan(plan, store, LocalEngine(1))
-    assert len(plan.records(store)) == 2
+    assert [record["failure"] for record in plan.records(store)] == [None, None]
 
 
-def test_a_job_that_kills_every_worker_ends_the_run(tmp_path, inputs, with_explainer):
+def test_a_graph_that_kills_every_worker_is_recorded(tmp_path, inputs, with_explainer):
     with_explainer("deadly", Deadly)
     experiment = small_experiment(methods=[Method("deadly", "deadly", {"folder": str(tmp_path), "always": True})])
     plan, store = make_plan(experiment, inputs, limit=1), Store(tmp_path / "store")
-    with pytest.raises(EngineError, match="workers died 3 times"):
-        run_plan(plan, store, LocalEngine(1))
-    assert plan.records(store) == []
-    assert store.claim(plan.batches[0].key) is not None
-
-
-def pid_of_worker(shared, job):
-    return job, os.getpid()
-
-
-def test_a_worker_that_dies_between_jobs_loses_none():
-    done = []
-    for job, (same, process) in LocalEngine(1).run(Payload(pid_of_worker, None), range(12)):
-        assert job == same
-        done.append(job)
-        if job in {1, 6}:
-            with contextlib.suppress(ProcessLookupError):
-                os.kill(process, signal.SIGKILL)
-            time.sleep(0.3)  # the pool finds out while this result is being kept
-    assert sorted(done) == list(range(12))
+    run_plan(plan, store, LocalEngine(1))
+    (record,) = plan.records(store)
+    assert record["failure"] == "death"
+    assert record["error"] == "3 workers died of it, the last with: killed by SIGKILL"
 
 
 def test_wrong_engines_and_inputs_are_refused(tmp_path):
@@ -80,6 +138,8 @@ def test_wrong_engines_and_inputs_are_refused(tmp_path):
         make_engine("local", address="auto")
     with pytest.raises(ValueError, match="workers"):
         make_engine("local", workers=0)
+    with pytest.raises(ValueError, match="the serial engine cannot stop a graph"):
+        make_engine("serial", timeout=5.0)
     with pytest.raises(ValueError, match=r"checkpoints: the folder .* does not exist"):
         Inputs(checkpoints=tmp_path / "nowhere")
     with pytest.raises(ValueError, match="give one of them"):

@@ -141,7 +141,7 @@ def test_finished_images_are_not_computed_again(store, planned, network):
     assert network.images > before
     assert records[: len(first)] == first
     assert len(records) == 12
-    assert not any(store.locks.iterdir())
+    assert not any(store.locks.folder.iterdir())
 
 
 def test_only_the_named_indices_are_computed(store, planned, network):
@@ -177,13 +177,19 @@ def test_wrong_settings_are_refused(planned, tmp_path):
         make_plan(replace(experiment, columns=(Column("mnist", "mnist-vit", ("f1",)),)))
 
 
-def test_a_failure_gives_the_locks_back(store, planned):
+def test_an_image_that_fails_is_recorded_for_all_its_indices(store, planned):
     def broken(_images):
         raise RuntimeError("out of memory")
 
-    with pytest.raises(ValueError, match="out of memory"):
-        run_plan(planned(2, model=broken), store, SerialEngine())
-    assert len(records_of(planned(2), store)) == 8
+    records = records_of(planned(2, model=broken), store)
+    assert [(record["image"], record["method"]) for record in records] == [
+        (image, index) for image in ("image 0", "image 1") for index in INDICES
+    ]
+    assert all(record["failure"] == "error" and "out of memory" in record["error"] for record in records)
+    plan = planned(2)
+    run_plan(plan, store, SerialEngine(), retry_failed=True)
+    assert plan.failures(store) == []
+    assert len(plan.records(store)) == 8
 
 
 def test_the_table_has_errors_over_images_and_the_papers_figures(store, planned):

@@ -6,10 +6,12 @@ import signal
 import pytest
 
 from mage import explainers
-from mage.experiments import Method, RayEngine, SerialEngine, Store, make_plan, run_plan
+from mage.experiments import EngineError, Failure, Method, RayEngine, SerialEngine, Store, make_plan, run_plan
 from mage.experiments.corpus import explain_corpus
+from mage.experiments.engines import Payload
 from mage.experiments.procedures.graphs import load_testbed
 from mage.explainers import Explainer
+from tests.helpers import faults
 from tests.helpers.experiments import comparable, small_experiment
 
 ray = pytest.importorskip("ray")
@@ -20,7 +22,8 @@ pytestmark = pytest.mark.ray
 def cluster():
     """A cluster that a run connects to, with the tests importable by its workers."""
     root = os.path.dirname(os.path.dirname(os.path.dirname(__file__)))
-    ray.init(num_cpus=2, include_dashboard=False, log_to_driver=False, runtime_env={"env_vars": {"PYTHONPATH": root}})
+    path = os.pathsep.join([root, *os.environ.get("PYTHONPATH", "").split(os.pathsep)])
+    ray.init(num_cpus=2, include_dashboard=False, log_to_driver=False, runtime_env={"env_vars": {"PYTHONPATH": path}})
     yield
     ray.shutdown()
 
@@ -77,6 +80,11 @@ def test_a_killed_worker_costs_nothing_but_time(tmp_path, inputs, undisturbed, c
     assert without_part(comparable(plan.records(store))) == without_part(undisturbed)
 
 
+def test_a_payload_that_cannot_be_loaded_says_so(cluster):
+    with pytest.raises(EngineError, match="cannot load what it works with: ValueError: invalid literal"):
+        list(RayEngine(workers=1).run(Payload(faults.double, faults.Unloadable()), range(2)))
+
+
 class Failing(Explainer):
     title = "Failing"
 
@@ -84,19 +92,32 @@ class Failing(Explainer):
         raise ZeroDivisionError("a mistake in the explainer")
 
 
-def test_mistakes_come_back_as_they_are(tmp_path, inputs, cluster, monkeypatch):
+def test_mistakes_are_recorded(tmp_path, inputs, cluster, monkeypatch):
     from mage.explainers import registry
 
     monkeypatch.setitem(registry._EXPLAINERS, "failing", Failing)
-    plan = make_plan(small_experiment(methods=[Method("failing", "failing")]), inputs, limit=1)
-    with pytest.raises(ZeroDivisionError, match="a mistake in the explainer"):
-        run_plan(plan, Store(tmp_path), RayEngine(workers=1))
+    plan, store = make_plan(small_experiment(methods=[Method("failing", "failing")]), inputs, limit=1), Store(tmp_path)
+    run_plan(plan, store, RayEngine(workers=1))
+    (record,) = plan.failures(store)
+    assert record["failure"] == "error"
+    assert record["error"] == "ZeroDivisionError: a mistake in the explainer"
+
+
+def test_all_kinds_of_failures_are_told_apart(cluster):
+    misdeeds = {1: "two arguments", 2: "abort", 3: "sleep", 5: "not to be packed"}
+    results = dict(RayEngine(workers=2, timeout=4.0).run(Payload(faults.misbehave, misdeeds), range(6)))
+    assert [results[job] for job in (0, 4)] == [0, 8]
+    assert results[1].message == "TwoPartError: no such weights (7)"
+    assert results[2].kind == "death"
+    assert results[2].message.startswith("3 workers died of it, the last with: ")
+    assert results[3] == Failure("timeout", "not finished after 4 seconds")
+    assert results[5].kind == "error"
 
 
 def test_a_corpus_is_explained_on_a_cluster(tmp_path, inputs, cluster):
     testbed = load_testbed(inputs, "ba_house_grid", "gcn", 3)
     options = {n: {**settings, "method": "permutation", "permutations": 5} for n, settings in testbed.settings.items()}
     made = list(explain_corpus(testbed.model, testbed.graphs, tmp_path, options, RayEngine(workers=2)))
-    assert sorted(number for number, _, _ in made) == sorted(testbed.graphs)
+    assert sorted(entry.number for entry in made) == sorted(testbed.graphs)
     again = list(explain_corpus(testbed.model, testbed.graphs, tmp_path, options, RayEngine(workers=2)))
-    assert all(before for _, _, before in again)
+    assert all(entry.before for entry in again)

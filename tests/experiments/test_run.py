@@ -12,7 +12,7 @@ from mage.experiments import (
     make_plan,
     run_plan,
 )
-from tests.helpers.experiments import comparable, small_experiment
+from tests.helpers.experiments import SmallInputs, comparable, small_experiment
 
 
 @pytest.fixture(scope="module")
@@ -127,18 +127,19 @@ def test_sigkill_in_the_middle_loses_nothing(tmp_path, inputs, undisturbed):
     assert without_place(comparable(plan.records(Store(folder)))) == without_place(undisturbed)
 
 
-def test_two_runs_at_once_share_the_work(tmp_path, inputs, undisturbed):
+def test_two_runs_at_once_share_the_work(tmp_path, undisturbed):
     folder = tmp_path / "store"
-    plan = make_plan(small_experiment(), inputs, limit=6, batch_size=2)
+    # Each run has a network of its own, as it would have in a process of its own.
+    plans = [make_plan(small_experiment(), SmallInputs(), limit=6, batch_size=2) for _ in range(2)]
     done = []
 
-    def one_run():
+    def one_run(plan):
         run_plan(plan, Store(folder), SerialEngine(), on_part=lambda batch: done.append(batch.key))
 
-    threads = [threading.Thread(target=one_run) for _ in range(2)]
+    threads = [threading.Thread(target=one_run, args=(plan,)) for plan in plans]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
     assert len(done) == len(set(done)) == 6
-    assert comparable(plan.records(Store(folder))) == undisturbed
+    assert comparable(plans[0].records(Store(folder))) == undisturbed

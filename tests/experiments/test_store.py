@@ -1,7 +1,9 @@
 import multiprocessing
 import os
 import signal
+import warnings
 
+import numpy as np
 import pytest
 
 from mage.experiments import Store
@@ -66,7 +68,7 @@ def test_one_run_at_a_time_holds_a_part(store):
     assert again is not None
     store.write("a" * 32, records(1))
     store.release("a" * 32, again)
-    assert list(store.locks.iterdir()) == []
+    assert list(store.locks.folder.iterdir()) == []
 
 
 def _hold(folder, ready):
@@ -87,3 +89,76 @@ def test_the_lock_of_a_killed_run_is_free(store):
     os.kill(holder.pid, signal.SIGKILL)
     holder.join()
     assert store.claim("a" * 32) is not None
+
+
+# -- damage ---------------------------------------------------------------------------------------------------------
+
+
+def damaged(store):
+    return [path.name for path in (store.folder / "damaged").glob("*")]
+
+
+def test_every_truncation_is_found_and_set_aside(store):
+    store.write("a" * 32, records(7, 3))
+    content = store.path("a" * 32).read_bytes()
+    for size in [*range(0, len(content), len(content) // 60), len(content) - 1]:
+        store.path("a" * 32).write_bytes(content[:size])
+        with pytest.warns(UserWarning, match=f"{'a' * 32}.parquet is damaged and is set aside as .*/damaged/"):
+            assert not store.has("a" * 32)
+        assert damaged(store) == [f"{'a' * 32}.parquet"]
+        assert not store.path("a" * 32).exists()
+    store.write("a" * 32, records(7, 3))
+    assert [record["graph"] for record in store.read(["a" * 32])] == [7, 3]
+
+
+def test_changed_bytes_never_change_a_record(store):
+    store.write("a" * 32, records(7, 3))
+    expected = store.read(["a" * 32])
+    content = store.path("a" * 32).read_bytes()
+    generator = np.random.default_rng(0)
+    found = 0
+    for place in range(0, len(content), len(content) // 100):
+        changed = bytearray(content)
+        changed[place] ^= 1 << int(generator.integers(8))
+        store.path("a" * 32).write_bytes(bytes(changed))
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            left = store.read(["a" * 32])
+        assert left == ([] if caught else expected)
+        found += bool(caught)
+    assert found > 50
+
+
+def test_a_damaged_part_blocks_no_other(store):
+    for key in ("a" * 32, "b" * 32, "c" * 32):
+        store.write(key, records(1))
+    store.path("b" * 32).write_bytes(store.path("b" * 32).read_bytes()[:100])
+    with pytest.warns(UserWarning, match="damaged"):
+        assert store.query("SELECT count(*) AS n FROM records") == [{"n": 2}]
+    assert store.keys() == ["a" * 32, "c" * 32]
+    assert len(store.read(["a" * 32, "b" * 32, "c" * 32])) == 2
+
+
+def test_a_part_under_another_name_is_damage(store):
+    store.write("a" * 32, records(1))
+    store.path("a" * 32).rename(store.path("b" * 32))
+    with pytest.warns(UserWarning, match="its records are of another part"):
+        assert not store.has("b" * 32)
+
+
+def test_a_damaged_part_that_a_run_is_about_to_replace_is_left_to_it(store):
+    store.path("a" * 32).write_bytes(b"PAR1")
+    handle = store.claim("a" * 32)
+    assert not Store(store.folder).has("a" * 32)
+    assert damaged(store) == []
+    store.write("a" * 32, records(1), locked=True)
+    store.release("a" * 32, handle)
+    assert store.has("a" * 32)
+
+
+def test_what_a_killed_run_left_behind_is_written_over(store):
+    (store.parts / f".{'a' * 32}.parquet.part").write_bytes(b"half")
+    handle = store.claim("a" * 32)
+    store.write("a" * 32, records(1), locked=True)
+    store.release("a" * 32, handle)
+    assert [path.name for path in store.parts.iterdir()] == [f"{'a' * 32}.parquet"]

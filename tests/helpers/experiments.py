@@ -22,8 +22,11 @@ class SmallInputs(Inputs):
         return load_demo_model()
 
 
-def small_experiment(metrics=("f1", "auc", "queries", "seconds"), methods=METHODS, seeds=(0,)):
-    return Experiment("small", "Small", (1,), (Column("ba_house_grid", "gcn", tuple(metrics)),), tuple(methods), seeds)
+def small_experiment(
+    metrics=("f1", "auc", "queries", "seconds"), methods=METHODS, seeds=(0,), columns=(("ba_house_grid", "gcn"),)
+):
+    made = tuple(Column(dataset, model, tuple(metrics)) for dataset, model in columns)
+    return Experiment("small", "Small", (1,), made, tuple(methods), seeds)
 
 
 def comparable(records):

@@ -1,5 +1,6 @@
 """Results on disk: a zip of plain arrays and one JSON text. Never pickle."""
 
+import io
 import json
 import lzma
 import struct
@@ -36,13 +37,27 @@ DAMAGE = (
 )
 
 
-def write_archive(path: str | Path, header: Mapping[str, Any], arrays: Mapping[str, AnyArray]) -> None:
-    """Write a header and arrays to one file, whole or not at all; the same content gives the same bytes."""
+def archive_bytes(header: Mapping[str, Any], arrays: Mapping[str, AnyArray]) -> bytes:
+    """A header and arrays as the content of one file; the same content gives the same bytes."""
     # Without the list, an array that is lost could not be told from one that never was.
     document = json.dumps({**header, "arrays": sorted(arrays)}, default=_plain)
     text = np.frombuffer(document.encode(), dtype=np.uint8)
-    with atomic_path(path) as unfinished, unfinished.open("wb") as file:
-        np.savez_compressed(file, allow_pickle=False, header=text, **arrays)
+    buffer = io.BytesIO()
+    np.savez_compressed(buffer, allow_pickle=False, header=text, **arrays)
+    return buffer.getvalue()
+
+
+def write_archive(path: str | Path, header: Mapping[str, Any], arrays: Mapping[str, AnyArray]) -> None:
+    """Write a header and arrays to one file, whole or not at all; the same content gives the same bytes."""
+    with atomic_path(path) as unfinished:
+        unfinished.write_bytes(archive_bytes(header, arrays))
+
+
+def check_archive(path: str | Path) -> None:
+    """Raise one of ``DAMAGE`` where an archive is cut off or where its bytes have changed; reads it once, in pieces."""
+    with zipfile.ZipFile(path) as archive:
+        if (name := archive.testzip()) is not None:
+            raise ValueError(f"{name} has changed since it was written")
 
 
 def _plain(value: Any) -> Any:

@@ -1,8 +1,9 @@
 """The command line."""
 
+import warnings
 from importlib import import_module
 
-from mage.cli._app import app
+from mage.cli._app import app, show_warning
 
 __all__ = ["MODULES", "app", "main"]
 
@@ -23,4 +24,5 @@ for _module in MODULES:
 
 def main() -> None:
     """Entry point of the ``mage`` command."""
+    warnings.showwarning = show_warning
     app()

@@ -34,6 +34,11 @@ def _root(
         logging.basicConfig(level=logging.INFO, format="%(message)s")
 
 
+def show_warning(message: Warning | str, *_place: object, **_more: object) -> None:
+    """Print a warning for people who use the command, not for those who wrote it."""
+    typer.echo(f"mage: {message}", err=True)
+
+
 class cli_errors:  # noqa: N801 (used as a statement)
     """Errors that the user can mend become one line and an exit code; others keep their traceback."""
 
@@ -41,6 +46,8 @@ class cli_errors:  # noqa: N801 (used as a statement)
         return None
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, _trace: object) -> None:
+        if isinstance(error, typer.Exit):
+            return  # a command that ends by itself, although this is a RuntimeError
         if isinstance(error, ValueError | TypeError | OSError | ImportError | RuntimeError):
             typer.echo(f"mage: {error}", err=True)
             raise typer.Exit(2 if isinstance(error, ValueError | TypeError) else 1) from error

@@ -1,4 +1,4 @@
-"""Options that several commands share, checked before anything is computed."""
+"""Options that several commands share, checked before anything is computed, and how commands report failures."""
 
 from __future__ import annotations
 
@@ -188,6 +188,18 @@ def check_files(**files: Path | None) -> None:
             raise ValueError(f"--{name}: the folder {path.parent} cannot be written to; choose another")
         if name == "picture":
             _check_picture(path)
+
+
+def report_failures(failed: Sequence[str], shown: int = 10) -> None:
+    """Say which graphs failed and how to try them again, and end with exit code 3; return where none did."""
+    if not failed:
+        return
+    for line in failed[:shown]:
+        typer.echo(f"mage: {line}", err=True)
+    if len(failed) > shown:
+        typer.echo(f"mage: and {len(failed) - shown} more", err=True)
+    typer.echo(f"mage: {len(failed)} failed; run again with --retry-failed to try them again", err=True)
+    raise typer.Exit(3)
 
 
 def _check_picture(path: Path) -> None:

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.console import Console
 
 from mage._core.optional import require
 from mage.cli._app import app, cli_errors
-from mage.cli._options import check_files, checked_seeds
+from mage.cli._options import check_files, checked_seeds, report_failures
 
 if TYPE_CHECKING:
     from mage.experiments import Plan, Store
@@ -43,6 +44,10 @@ def benchmark(
     address: Annotated[str | None, typer.Option(help="Address of a Ray cluster.")] = None,
     gpus: Annotated[float, typer.Option(help="GPUs for each Ray task.")] = 0.0,
     batch: Annotated[int, typer.Option(help="Graphs in a batch, which is what is kept at a time.")] = 4,
+    timeout: Annotated[
+        float | None, typer.Option(help="Most seconds for a graph; one that takes longer has failed.")
+    ] = None,
+    retry_failed: Annotated[bool, typer.Option("--retry-failed", help="Try graphs again that failed before.")] = False,
     status: Annotated[bool, typer.Option("--status", help="Say what is finished; compute nothing.")] = False,
     export: Annotated[Path | None, typer.Option(help="Write the table: .md, .csv, .tex or .html.")] = None,
     permutations: Annotated[
@@ -50,7 +55,10 @@ def benchmark(
     ] = None,
     listed: Annotated[bool, typer.Option("--list", help="List the graphs or images; compute nothing.")] = False,
 ) -> None:
-    """Run an experiment: only what is missing in the store is computed. Without a name: list the experiments."""
+    """Run an experiment: only what is missing in the store is computed. Without a name: list the experiments.
+
+    Exit codes: 0 for a table, 1 for a failure, 2 for wrong arguments, 3 where some graphs or images failed.
+    """
     console = Console()
     with cli_errors():
         require("torch_geometric", "pyg")
@@ -68,7 +76,7 @@ def benchmark(
         )
         if permutations is not None:
             chosen = replace(chosen, settings={**chosen.settings, "permutations": permutations})
-        machine = experiments.make_engine(engine, workers, address, gpus)
+        machine = experiments.make_engine(engine, workers, address, gpus, timeout)
         if not status and not listed:
             machine.prepare()
         plan = experiments.make_plan(chosen, experiments.Inputs(root, checkpoints, trained), graphs, batch)
@@ -79,8 +87,9 @@ def benchmark(
         if status:
             _say_status(console, plan, results)
             return
-        experiments.run_plan(plan, results, machine)
+        experiments.run_plan(plan, results, machine, retry_failed=retry_failed)
         _say_results(console, plan, results, export)
+        report_failures([_failure_line(record) for record in plan.failures(results)])
 
 
 def _check_options(graphs: int | None, batch: int, export: Path | None) -> None:
@@ -110,10 +119,17 @@ def _say_listing(console: Console, plan: Plan) -> None:
 
 def _say_status(console: Console, plan: Plan, results: Store) -> None:
     missing = plan.count(plan.missing(results))
+    failed = Counter((record["dataset"], record["model"], record["method"]) for record in plan.failures(results))
     for name, every in plan.count(plan.batches).items():
-        done = every - missing.get(name, 0)
-        console.print(f"{' '.join(name)}: {done} of {every} {plan.procedure.items}", highlight=False)
+        done, bad = every - missing.get(name, 0), failed.get(name, 0)
+        failures = f", {bad} failed" if bad else ""
+        console.print(f"{' '.join(name)}: {done} of {every} {plan.procedure.items}{failures}", highlight=False)
     _say_gaps(console, plan)
+
+
+def _failure_line(record: dict[str, Any]) -> str:
+    item = f"graph {record['graph']}" if record["image"] is None else record["image"]
+    return f"{record['dataset']} {record['model']} {record['method']}, {item}: {record['error']}"
 
 
 def _say_gaps(console: Console, plan: Plan) -> None:

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from mage.cli._app import app
-from mage.cli._options import Results, request_options, result_options, sharing
+from mage.cli._options import Results, report_failures, request_options, result_options, sharing
 
 
 @app.command()
@@ -48,7 +48,8 @@ def explain(
     which: Annotated[
         str,
         typer.Option(
-            help="With --all: paper, what it would explain (often one class, predicted rightly); test, all test graphs."
+            help="With --all: paper, what it would explain (often one class, predicted rightly); test, the test part; "
+            "all, the graphs for training too."
         ),
     ] = "paper",
     folder: Annotated[
@@ -58,11 +59,20 @@ def explain(
     engine: Annotated[str, typer.Option(help="With --all: local, ray or serial.")] = "local",
     workers: Annotated[int | None, typer.Option(help="With --all: processes or tasks at a time.")] = None,
     address: Annotated[str | None, typer.Option(help="With --engine ray: address of a cluster.")] = None,
+    timeout: Annotated[
+        float | None, typer.Option(help="With --all: most seconds for a graph; one that takes longer has failed.")
+    ] = None,
+    retry_failed: Annotated[
+        bool, typer.Option("--retry-failed", help="With --all: try graphs again that failed before.")
+    ] = False,
     *,
     fields: dict[str, Any],
     results: Results,
 ) -> None:
-    """Explain a model on one graph: your own model and data, or a named dataset."""
+    """Explain a model on one graph: your own model and data, or a named dataset.
+
+    With --all, exit code 3 says that some graphs failed.
+    """
     from mage import explain as explain_graph
     from mage.cli import _sources
 
@@ -79,21 +89,24 @@ def explain(
     given = fields | {name: value for name, value in of_graphs.items() if value is not None}
     _check_absent(everything, results.given, "is for one graph; --all writes into --folder")
     _check_absent(everything, {"--graph": graph, "--data": data}, "is for one graph; --all explains a dataset")
-    if which not in {"paper", "test"}:
-        raise ValueError(f"--which must be paper or test, got {which!r}")
+    if which not in {"paper", "test", "all"}:
+        raise ValueError(f"--which must be paper, test or all, got {which!r}")
     for_all = {
         "--folder": folder,
         "--graphs": graphs,
         "--engine": None if engine == "local" else engine,
         "--workers": workers,
         "--address": address,
+        "--timeout": timeout,
+        "--retry-failed": retry_failed or None,
     }
     _check_absent(not everything, for_all, "goes with --all")
     if not everything and which != "paper":
         raise ValueError("--which goes with --all; name one graph with --graph")
     if everything:
+        machine = {"name": engine, "workers": workers, "address": address, "timeout": timeout}
         kept = folder or Path("run")
-        _explain_all(dataset, model, weights, kept, (which, graphs), (engine, workers, address), given)
+        _explain_all(dataset, model, weights, kept, (which, graphs), machine, given, retry_failed)
         return
     network, item, settings = _sources.model_and_graph(model, weights, data, dataset, graph)
     options: dict[str, Any] = {"names": list(item.names)} if item.get("names") is not None else {}
@@ -117,32 +130,49 @@ def _explain_all(
     weights: Path | None,
     folder: Path,
     choice: tuple[str, int | None],
-    machine: tuple[str, int | None, str | None],
+    machine: dict[str, Any],
     given: dict[str, Any],
+    retry_failed: bool,
 ) -> None:
     from mage.cli import _sources
-    from mage.experiments.corpus import about_graph, explain_corpus
+    from mage.experiments.corpus import LazyMapping, about_graph, explain_corpus
     from mage.experiments.engines import make_engine
 
     if dataset is None or dataset == "demo":
         raise ValueError("--all needs --dataset with the name of a dataset; see mage datasets")
-    engine = make_engine(*machine)
+    engine = make_engine(**machine)
     network, found = _sources.network_and_dataset(dataset, model, weights)
-    which, graphs = choice
-    positions = found.explained(network, graphs) if which == "paper" else found.split.test[:graphs]
-    chosen = [int(position) for position in positions]
-    items = {position: found[0] if found.task == "node" else found[position] for position in chosen}
+    chosen = _positions(found, network, *choice)
     known_as = model or (weights.stem if weights is not None else "gin")
-    about = {position: about_graph(found, position, known_as) for position in chosen}
-    options = {
-        position: _settings(found, position, bool(about[position]["origin"].truth)) | given for position in chosen
-    }
-    for position, item in items.items():
-        if item.get("names") is not None:
-            options[position]["names"] = list(item.names)
-    before = [old for _, _, old in explain_corpus(network, items, folder, options, engine, about=about)]
-    made = len(before) - sum(before)
-    typer.echo(f"{folder}: {len(before)} explanations, {made} made now, {sum(before)} kept from before")
+    whole = found[0] if found.task == "node" else None
+    # Made when they are needed: a corpus may be large, and a graph is needed for a moment.
+    items = LazyMapping(chosen, lambda position: found[position] if whole is None else whole)
+    about = LazyMapping(chosen, lambda position: about_graph(found, position, known_as))
+
+    def options(position: int) -> dict[str, Any]:
+        names = items[position].get("names")
+        settings = _settings(found, position, bool(about[position]["origin"].truth))
+        return {**settings, **({} if names is None else {"names": list(names)}), **given}
+
+    entries = explain_corpus(
+        network, items, folder, LazyMapping(chosen, options), engine, about=about, retry_failed=retry_failed
+    )
+    before, made, failed = 0, 0, []
+    for entry in entries:
+        if entry.failure is not None:
+            failed.append(f"graph {entry.number}: {entry.failure.message}")
+        else:
+            before, made = before + entry.before, made + (not entry.before)
+    typer.echo(f"{folder}: {before + made} explanations, {made} made now, {before} kept from before")
+    report_failures(failed)
+
+
+def _positions(dataset: Any, network: Any, which: str, limit: int | None) -> list[int]:
+    """Graphs to explain: what the paper would, all of the test part, or all."""
+    if which == "paper":
+        return [int(position) for position in dataset.explained(network, limit)]
+    positions = range(len(dataset.labels)) if which == "all" else dataset.split.test
+    return [int(position) for position in positions[:limit]]
 
 
 def _settings(dataset: Any, position: int, has_truth: bool) -> dict[str, Any]:

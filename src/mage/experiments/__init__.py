@@ -1,7 +1,7 @@
 """Experiments: the paper's tables as declarations, a store that resumes, engines that scale."""
 
 from mage.experiments.cells import Cell, cells
-from mage.experiments.engines import Engine, EngineError, LocalEngine, RayEngine, SerialEngine, make_engine
+from mage.experiments.engines import Engine, EngineError, Failure, LocalEngine, RayEngine, SerialEngine, make_engine
 from mage.experiments.inputs import Inputs
 from mage.experiments.paper import paper_figures
 from mage.experiments.plan import Batch, Plan, Procedure, make_plan
@@ -17,6 +17,7 @@ __all__ = [
     "Engine",
     "EngineError",
     "Experiment",
+    "Failure",
     "Inputs",
     "LocalEngine",
     "Method",

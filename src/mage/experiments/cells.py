@@ -28,7 +28,7 @@ class Cell:
         gap: Why there is nothing, where the method did not run.
         results: Number of graphs or images with a result, times seeds.
         expected: Number of graphs or images in the experiment, times seeds.
-        failed: Number of graphs that the method refused, times seeds; ``gap`` says why.
+        failed: Number of graphs that the method refused or failed on, times seeds; ``gap`` says why.
     """
 
     column: Column

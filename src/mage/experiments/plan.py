@@ -10,7 +10,8 @@ from typing import Any, ClassVar
 from rich.table import Table
 
 from mage._core.importing import load_name
-from mage.experiments.engines import Payload
+from mage.experiments.claims import Job
+from mage.experiments.engines import Failure, Payload
 from mage.experiments.inputs import Inputs
 from mage.experiments.procedures import PROCEDURES
 from mage.experiments.spec import Column, Experiment, Method
@@ -65,6 +66,8 @@ class Procedure(ABC):
 
     items: ClassVar[str]
     """What methods are tried on, in the plural, for people."""
+    item_headings: ClassVar[tuple[str, ...]]
+    """Headings of a list of them."""
     case: ClassVar[type]
     """What metrics are measured on; see :class:`mage.metrics.Metric`."""
 
@@ -90,12 +93,28 @@ class Procedure(ABC):
         return ""
 
     @abstractmethod
+    def jobs(self, batch: Batch) -> Sequence[Job]:
+        """What workers compute for a batch: one job for each item, in their order."""
+
+    @abstractmethod
+    def about_item(self, testbed: Any, item: Any) -> Record:
+        """The fields of records that say which graph or image they are about."""
+
+    @abstractmethod
     def prepare(self, batches: Sequence[Batch], gaps: dict[CellName, str]) -> tuple[Payload, list[Batch]]:
         """What workers get, and the batches that can be computed; reasons for others go to ``gaps``."""
 
     @abstractmethod
+    def item_rows(self, testbed: Any) -> Iterator[tuple[str, ...]]:
+        """What people want to know of each item, one text for each of :attr:`item_headings`."""
+
     def listing(self) -> Iterator[Table]:
         """Tables of what methods are tried on."""
+        for testbed in self.testbeds:
+            table = Table(*self.item_headings, title=f"{testbed.dataset}, {testbed.model_name}")
+            for row in self.item_rows(testbed):
+                table.add_row(*row)
+            yield table
 
     def remarks(self) -> list[str]:
         """What people should know beside the figures."""
@@ -127,13 +146,31 @@ class Plan:
     batches: list[Batch] = field(default_factory=list)
     gaps: dict[CellName, str] = field(default_factory=dict)
 
-    def missing(self, store: Store) -> list[Batch]:
-        """Batches that are not in the store."""
-        return [batch for batch in self.batches if not store.has(batch.key)]
+    def missing(self, store: Store, retry_failed: bool = False) -> list[Batch]:
+        """Batches that are not in the store; with ``retry_failed`` also those in which something failed."""
+        again = {record["part"] for record in self.failures(store)} if retry_failed else set()
+        return [batch for batch in self.batches if batch.key in again or not store.has(batch.key)]
 
     def records(self, store: Store) -> list[Record]:
         """The finished records of this experiment."""
         return store.read([batch.key for batch in self.batches])
+
+    def failures(self, store: Store) -> list[Record]:
+        """The records of graphs or images that failed: an error, a worker's death, or too long a time."""
+        return [record for record in self.records(store) if record["failure"]]
+
+    def batch_records(self, batch: Batch, results: Sequence[Any]) -> list[Record]:
+        """The records of a batch from the results of its jobs, each a list for its methods or a ``Failure``."""
+        testbed = self.procedure.testbeds[batch.testbed]
+        records: list[Record] = []
+        for item, result in zip(batch.items, results, strict=True):
+            common = {"dataset": testbed.dataset, "model": testbed.model_name, "seed": batch.seed}
+            common |= self.procedure.about_item(testbed, item)
+            failed = isinstance(result, Failure)
+            lines = [{"error": result.message, "failure": result.kind}] * len(batch.methods) if failed else result
+            for method, fields in zip(batch.methods, lines, strict=True):
+                records.append({**common, "method": method.name, "position": len(records), **fields})
+        return records
 
     def count(self, batches: Sequence[Batch]) -> dict[CellName, int]:
         """Number of results in some batches, by dataset, model and method."""

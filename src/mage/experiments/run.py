@@ -2,27 +2,28 @@
 
 from __future__ import annotations
 
-import itertools
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Any
 
 from mage._core.progress import progress_bar
-from mage.experiments.engines import Engine, EngineError, LocalEngine
+from mage.experiments.claims import Job, Shelf, run_parts
+from mage.experiments.engines import Engine, LocalEngine
 from mage.experiments.plan import Batch, Plan
 from mage.experiments.store import Store
-
-_POLL_SECONDS = 0.2
 
 
 def run_plan(
     plan: Plan,
     store: Store,
-    engine: Engine[Batch] | None = None,
+    engine: Engine | None = None,
     progress: bool | None = None,
     on_part: Callable[[Batch], None] | None = None,
+    retry_failed: bool = False,
 ) -> None:
     """Compute what is missing; several runs may share a store, and divide the work between them.
+
+    A graph that fails does not stop the others: its record says what happened, see :meth:`Plan.failures`.
 
     Args:
         plan: The work.
@@ -30,51 +31,56 @@ def run_plan(
         engine: Where to compute; by default one process a core.
         progress: Show a progress bar; by default on a terminal only.
         on_part: Called after each part that this run finished.
+        retry_failed: Compute parts again in which something failed.
     """
-    missing = plan.missing(store)
+    missing = plan.missing(store, retry_failed)
     if not missing:
         return
     engine = engine or LocalEngine()
     engine.prepare()
-    payload, waiting = plan.payload(missing)
-    held: dict[str, int] = {}
-    try:
-        with progress_bar(plan.experiment.title, len(waiting), progress) as advance:
-            while waiting:
-                busy: list[Batch] = []
-                claimed = _claimed(waiting, store, held, busy)
-                # Engines are costly to start; where others hold all that is left, there is nothing to start one for.
-                first = next(claimed, None)
-                jobs = itertools.chain([first], claimed) if first is not None else iter(())
-                for batch, records in engine.run(payload, jobs) if first is not None else ():
-                    store.write(batch.key, records)
-                    store.release(batch.key, held.pop(batch.key))
-                    advance(1)
-                    if on_part is not None:
-                        on_part(batch)
-                # Batches that another run holds come back at the end, in case that it dies.
-                waiting = [batch for batch in busy if not store.has(batch.key)]
-                advance(len(busy) - len(waiting))
-                if waiting:
-                    time.sleep(_POLL_SECONDS)
-        if held:
-            raise EngineError(f"the engine lost {len(held)} batches; run again to compute them")
-    finally:
-        for key, handle in held.items():
-            store.release(key, handle)
+    payload, able = plan.payload(missing)
+    shelf = _StoreShelf(plan, store, missing)
+    with progress_bar(plan.experiment.title, len(able), progress) as advance:
+        for batch, _ in run_parts(able, shelf, engine, payload):
+            advance(1)
+            if on_part is not None:
+                on_part(batch)
 
 
-def _claimed(batches: list[Batch], store: Store, held: dict[str, int], busy: list[Batch]) -> Iterator[Batch]:
-    """Batches that this run may compute, locked as they are taken; those of other runs go to ``busy``."""
-    for batch in batches:
-        handle = store.claim(batch.key)
-        if handle is None:
-            busy.append(batch)
-        elif store.has(batch.key):
-            store.release(batch.key, handle)
-        else:
-            held[batch.key] = handle
-            yield batch
+class _StoreShelf(Shelf[Batch]):
+    """A store as the place of a plan's batches.
+
+    Args:
+        plan: The plan.
+        store: The store.
+        missing: Batches to compute; those of them that are there now have failed.
+    """
+
+    def __init__(self, plan: Plan, store: Store, missing: Sequence[Batch]) -> None:
+        self.plan = plan
+        self.store = store
+        self.failed = {batch.key for batch in missing if store.has(batch.key)}
+
+    def has(self, part: Batch) -> bool:
+        """Whether a batch is in the store, and is not to be computed again."""
+        return part.key not in self.failed and self.store.has(part.key)
+
+    def claim(self, part: Batch) -> int | None:
+        """A lock on a batch."""
+        return self.store.claim(part.key)
+
+    def release(self, part: Batch, handle: int) -> None:
+        """Give a lock back."""
+        self.store.release(part.key, handle)
+
+    def jobs(self, part: Batch) -> Sequence[Job]:
+        """The graphs or images of a batch."""
+        return self.plan.procedure.jobs(part)
+
+    def keep(self, part: Batch, results: Sequence[Any]) -> None:
+        """Write a finished batch."""
+        self.store.write(part.key, self.plan.batch_records(part, results), locked=True)
+        self.failed.discard(part.key)
 
 
 def open_store(folder: str | Path | None = None) -> Store:

@@ -4,20 +4,23 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from mage._core.archive import DAMAGE
 from mage._core.files import atomic_path
 from mage._core.optional import require
+from mage.experiments.locks import Locks, set_aside
 from mage.metrics import METRICS
 
 SCHEMA_VERSION = 1
 """Part of every key; raised when records change their meaning."""
 
 Record = dict[str, Any]
+
+_DIGEST = b"mage.digest"
 
 
 def key_of(determined_by: Mapping[str, Any]) -> str:
@@ -43,6 +46,7 @@ _FIELDS: dict[str, str] = {
     "image_queries": "float",
     "target": "int",
     "error": "string",
+    "failure": "string",
     "nodes": "string",
     "optimal": "bool",
 }
@@ -73,20 +77,39 @@ class Store:
         require("duckdb", "benchmark")
         self.folder = Path(folder)
         self.parts = self.folder / "parts"
-        self.locks = self.folder / "locks"
-        for path in (self.parts, self.locks):
-            path.mkdir(parents=True, exist_ok=True)
+        self.parts.mkdir(parents=True, exist_ok=True)
+        self.locks = Locks(self.folder / "locks")
+        self._sound: dict[str, tuple[int, int]] = {}
 
     def path(self, key: str) -> Path:
         """Where a part is, or would be."""
         return self.parts / f"{key}.parquet"
 
     def has(self, key: str) -> bool:
-        """Whether a part is finished."""
-        return self.path(key).is_file()
+        """Whether a part is finished. One that is damaged is set aside with a warning, and is not."""
+        path = self.path(key)
+        try:
+            status = path.stat()
+            # A part that was looked at and has not changed since is not read again.
+            state = (status.st_mtime_ns, status.st_size)
+            if self._sound.get(key) != state:
+                read_part(path)
+                self._sound[key] = state
+        except FileNotFoundError:
+            return False
+        except ValueError:
+            set_aside(path, self.folder / "damaged" / path.name, self.locks, key, read_part)
+            return False
+        return True
 
-    def write(self, key: str, records: Sequence[Record]) -> None:
-        """Keep a finished part."""
+    def write(self, key: str, records: Sequence[Record], locked: bool = False) -> None:
+        """Keep a finished part.
+
+        Args:
+            key: Its name.
+            records: What it holds.
+            locked: Whether this run holds the lock on it.
+        """
         import pyarrow
         from pyarrow import parquet
 
@@ -97,48 +120,67 @@ class Store:
         columns = {name: [record.get(name) for record in records] for name in fields}
         schema = pyarrow.schema([(name, _arrow_type(kind)) for name, kind in fields.items()])
         table = pyarrow.table({**columns, "part": [key] * len(records)}, schema=schema)
-        with atomic_path(self.path(key)) as unfinished:
-            parquet.write_table(table, unfinished)
+        with atomic_path(self.path(key), locked) as unfinished:
+            parquet.write_table(table.replace_schema_metadata({_DIGEST: _digest(table)}), unfinished)
 
     def claim(self, key: str) -> int | None:
         """A lock on a part, to be released when it is finished, or None if another run holds it."""
-        import fcntl
-
-        handle = os.open(self.locks / key, os.O_RDWR | os.O_CREAT, 0o666)
-        try:
-            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            os.close(handle)
-            return None
-        return handle
+        return self.locks.claim(key)
 
     def release(self, key: str, handle: int) -> None:
         """Give a lock back."""
-        if self.has(key):
-            # Nobody needs the file any more: whoever locks an old or a new one finds the part finished.
-            (self.locks / key).unlink(missing_ok=True)
-        os.close(handle)
+        self.locks.release(key, handle, finished=self.path(key).is_file())
+
+    def keys(self) -> list[str]:
+        """Names of the finished parts."""
+        return [key for key in sorted(path.stem for path in self.parts.glob("*.parquet")) if self.has(key)]
 
     def read(self, keys: Sequence[str]) -> list[Record]:
-        """The records of some parts, in the order of the parts and within them."""
-        present = [key for key in keys if self.has(key)]
-        if not present:
-            return []
-        found = self.query(f"SELECT * FROM {_records_of(_list(self.path(key) for key in present))}")  # noqa: S608
-        rank = {key: position for position, key in enumerate(present)}
-        return sorted(found, key=lambda record: (rank[record["part"]], record["position"]))
+        """The records of some parts, in the order of the parts and within them; parts that are not there have none."""
+        return [record for key in keys if self.has(key) for record in read_part(self.path(key))]
 
     def query(self, sql: str) -> list[Record]:
         """Rows of an SQL query; ``records`` is the table of all finished records."""
         import duckdb
 
         with duckdb.connect() as connection:
-            if any(self.parts.glob("*.parquet")):
-                every = _records_of(f"'{_quoted(self.parts)}/*.parquet'")
+            if keys := self.keys():
+                files = ", ".join(f"'{_quoted(self.path(key))}'" for key in keys)
+                # Older parts may lack metrics that newer ones have.
+                every = f"read_parquet([{files}], union_by_name = true)"
                 connection.execute(f"CREATE VIEW records AS SELECT * FROM {every}")  # noqa: S608
             cursor = connection.execute(sql)
             names = [column[0] for column in cursor.description or ()]
             return [dict(zip(names, row, strict=True)) for row in cursor.fetchall()]
+
+
+def read_part(path: Path) -> list[Record]:
+    """The records of a part, in their order.
+
+    Raises:
+        FileNotFoundError: There is no such part.
+        ValueError: It is not whole, or not what was written.
+    """
+    parquet = require("pyarrow.parquet", "benchmark")
+    try:
+        table = parquet.ParquetFile(path).read()
+        if (table.schema.metadata or {}).get(_DIGEST) != _digest(table):
+            raise ValueError("its records are not what was written")
+        records: list[Record] = table.to_pylist()
+        if any(record["part"] != path.stem for record in records):
+            raise ValueError("its records are of another part")
+    except (FileNotFoundError, PermissionError):
+        raise
+    except DAMAGE as error:
+        reason = (str(error) or type(error).__name__).splitlines()[0]
+        raise ValueError(reason.replace(str(path), path.name)) from error
+    # An older part may lack metrics that are registered now.
+    return [dict.fromkeys(record_fields()) | record for record in records]
+
+
+def _digest(table: Any) -> bytes:
+    """What tells the records of a table from others."""
+    return hashlib.sha256(json.dumps(table.to_pylist()).encode()).hexdigest().encode()
 
 
 def _arrow_type(kind: str) -> Any:
@@ -147,15 +189,6 @@ def _arrow_type(kind: str) -> Any:
     return {"string": pyarrow.string(), "int": pyarrow.int64(), "bool": pyarrow.bool_(), "float": pyarrow.float64()}[
         kind
     ]
-
-
-def _records_of(files: str) -> str:
-    """The records of some files as an SQL table; older parts may lack metrics that newer ones have."""
-    return f"read_parquet({files}, union_by_name = true)"
-
-
-def _list(paths: Iterator[Path]) -> str:
-    return "[" + ", ".join(f"'{_quoted(path)}'" for path in paths) + "]"
 
 
 def _quoted(path: Path) -> str:

@@ -205,12 +205,16 @@ def _read(path: Path) -> Explanation | None:
 
 
 def fingerprint(model: Any, data: Any, request: ExplainRequest, labels: Any = None) -> str:
-    """What determines an explanation, in a few bytes: library, network, weights, graph, request, names."""
+    """What determines an explanation, in a few bytes: library, network, weights, graph, request, names.
+
+    ``model`` may be the model's fingerprint, where it serves for many graphs.
+    """
     return _with_graph(_settings_fingerprint(model, request, labels), data)
 
 
 def _settings_fingerprint(model: Any, request: ExplainRequest, labels: Any) -> str:
-    digest = hashlib.sha256(f"mage {__version__} {model_fingerprint(model)}".encode())
+    network = model if isinstance(model, str) else model_fingerprint(model)
+    digest = hashlib.sha256(f"mage {__version__} {network}".encode())
     update(digest, request)
     update(digest, labels)
     return digest.hexdigest()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from mage._core.archive import DAMAGE, read_archive, write_archive
+from mage._core.archive import DAMAGE, archive_bytes, read_archive, write_archive
 from mage._core.conversion import add_codec, from_plain, to_plain
 from mage.indices import Interactions
 from mage.indices import storage as interactions_storage
@@ -22,6 +22,12 @@ def save(explanation: Explanation, path: str | Path) -> None:
     """Write an explanation to one file, whole or not at all; the same explanation gives the same bytes."""
     header, arrays = to_plain(explanation)
     write_archive(path, {"format": FORMAT, **header}, arrays)
+
+
+def file_content(explanation: Explanation) -> bytes:
+    """What :func:`save` writes."""
+    header, arrays = to_plain(explanation)
+    return archive_bytes({"format": FORMAT, **header}, arrays)
 
 
 def load_explanation(path: str | Path) -> Explanation:

@@ -1,158 +1,172 @@
-"""Processes on this machine, one BLAS thread each."""
+"""This process, and processes on this machine with one BLAS thread each."""
 
 from __future__ import annotations
 
-import multiprocessing
+import math
 import os
-import pickle  # only for what this process itself hands to its workers
-import tempfile
-import threading
-import time
+from collections import deque
 from collections.abc import Iterable, Iterator
-from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
-from concurrent.futures.process import BrokenProcessPool
 from multiprocessing import forkserver
-from pathlib import Path
+from multiprocessing.connection import wait
 from typing import Any
 
 from mage._core.checks import checked_whole
-from mage.experiments.engines.base import Engine, EngineError, Job, Payload
+from mage.experiments.engines.base import AHEAD, ATTEMPTS, Engine, EngineError, Failure, JobType, Payload, run_job
+from mage.experiments.engines.limits import checked_timeout
+from mage.experiments.engines.packing import pack
+from mage.experiments.engines.workers import PATIENCE, Attempt, Worker, process_context
 
-_ATTEMPTS = 3
-_AHEAD = 2
 
-
-class SerialEngine(Engine[Job]):
+class SerialEngine(Engine):
     """This process; for debugging and for machines without others."""
 
-    def run(self, payload: Payload, jobs: Iterable[Job]) -> Iterator[tuple[Job, Any]]:
+    def run(self, payload: Payload, jobs: Iterable[JobType]) -> Iterator[tuple[JobType, Any]]:
         """Each job with its result, in order."""
         for job in jobs:
-            yield job, payload.function(payload.shared, job)
+            yield job, run_job(payload, job)
 
 
-class LocalEngine(Engine[Job]):
-    """A pool of processes.
+class LocalEngine(Engine):
+    """Processes on this machine.
 
-    A worker that dies, say for want of memory, is replaced and its jobs are run again; a job that kills three workers
-    ends the run.
+    A worker that dies, say for want of memory, is replaced and its job is run again; a job that kills three workers
+    has failed.
 
     Args:
         workers: Number of processes; one a core by default.
+        timeout: Most seconds for a job. One that takes longer is stopped and has failed. None waits for ever.
     """
 
-    def __init__(self, workers: int | None = None) -> None:
+    def __init__(self, workers: int | None = None, timeout: float | None = None) -> None:
         self.workers = checked_whole("workers", workers) if workers is not None else os.cpu_count() or 1
+        self.timeout = checked_timeout(timeout)
 
     def prepare(self) -> None:
         """Start the server that workers are forked from; importing PyTorch and PyG takes it seconds."""
-        if _context().get_start_method() == "forkserver":
+        if process_context().get_start_method() == "forkserver":
             forkserver.ensure_running()
 
-    def run(self, payload: Payload, jobs: Iterable[Job]) -> Iterator[tuple[Job, Any]]:
+    def run(self, payload: Payload, jobs: Iterable[JobType]) -> Iterator[tuple[JobType, Any]]:
         """Each job with its result, as it is done."""
         self.prepare()
-        with tempfile.TemporaryDirectory(prefix="mage-") as folder:
-            path = Path(folder) / "payload"
-            path.write_bytes(pickle.dumps(payload))
-            yield from self._run(path, iter(jobs))
-
-    def _run(self, path: Path, jobs: Iterator[Job]) -> Iterator[tuple[Job, Any]]:
-        again: list[tuple[Job, int]] = []
-        left = True
-        while again or left:
-            running: dict[Future[Any], tuple[Job, int]] = {}
-            pool = ProcessPoolExecutor(self.workers, _context(), _start_worker, (str(path), os.getpid()))
-            try:
-                while left or again or running:
-                    left = self._fill(pool, running, again, jobs, left)
-                    if not running:
-                        break
-                    for future in wait(running, return_when=FIRST_COMPLETED).done:
-                        # Out of `running` only when its result is there, so that a broken pool loses nothing.
-                        result = future.result()
-                        job, _ = running.pop(future)
-                        yield job, result
-            except BrokenProcessPool:
-                ended = {future: entry for future, entry in running.items() if _has_result(future)}
-                for future, (job, _) in ended.items():
-                    yield job, future.result()
-                # Nobody knows whose fault it was; all that were under way have one more death to their name.
-                died = [(job, deaths + 1) for future, (job, deaths) in running.items() if future not in ended]
-                for job, deaths in died:
-                    if deaths >= _ATTEMPTS:
-                        raise EngineError(f"workers died {_ATTEMPTS} times on {job}; is there enough memory?") from None
-                again += died
-            finally:
-                pool.shutdown(wait=True, cancel_futures=True)
-
-    def _fill(
-        self,
-        pool: ProcessPoolExecutor,
-        running: dict[Future[Any], tuple[Job, int]],
-        again: list[tuple[Job, int]],
-        jobs: Iterator[Job],
-        left: bool,
-    ) -> bool:
-        """Submit jobs while there is room; whether the source may have more."""
-        while len(running) < self.workers * _AHEAD:
-            if again:
-                entry = again.pop()
-            elif left and (fetched := next(jobs, None)) is not None:
-                entry = (fetched, 0)
-            else:
-                return False
-            try:
-                running[pool.submit(_work, entry[0])] = entry
-            except BrokenProcessPool:
-                again.append(entry)  # it was not its fault, and it must not get lost
-                raise
-        return left
+        crew = _Crew(self.workers, pack(payload), iter(jobs))
+        try:
+            while crew.fill():
+                ready = wait(crew.handles(), crew.patience(self.timeout))
+                for worker in crew.members():
+                    if worker.connection in ready or worker.process.sentinel in ready:
+                        yield from crew.collect(worker)
+                    elif worker.remaining(self.timeout or math.inf) <= 0:
+                        yield crew.stop(worker, self.timeout)
+            crew.dismiss()
+        finally:
+            crew.kill()
 
 
-def _has_result(future: Future[Any]) -> bool:
-    return future.done() and not future.cancelled() and future.exception() is None
+class _Crew:
+    """The workers of a run, and the jobs that are on their way.
 
+    Args:
+        size: Most workers at a time.
+        payload: The packed payload.
+        jobs: Jobs that nobody has begun.
+    """
 
-def _context() -> Any:
-    """How to start processes: from a server that imports torch once for all of them, or anew."""
-    if "forkserver" not in multiprocessing.get_all_start_methods():
-        return multiprocessing.get_context("spawn")
-    context = multiprocessing.get_context("forkserver")
-    context.set_forkserver_preload(["mage.experiments.engines.preload"])
-    return context
+    def __init__(self, size: int, payload: bytes, jobs: Iterator[Any]) -> None:
+        self._size = size
+        self._payload = payload
+        self._jobs = jobs
+        self._again: deque[Attempt] = deque()
+        self._workers: list[Worker] = []
+        self._false_starts = 0
 
+    def members(self) -> list[Worker]:
+        """The workers that are there now."""
+        return list(self._workers)
 
-_payload: Payload | None = None
-
-
-def _start_worker(path: str, parent: int) -> None:
-    global _payload  # noqa: PLW0603 (the one thing a worker process knows)
-    import torch
-
-    torch.set_num_threads(1)
-    _payload = pickle.loads(Path(path).read_bytes())  # noqa: S301 (written by the process that started this one)
-    threading.Thread(target=_watch, args=(parent,), daemon=True).start()
-
-
-def _watch(parent: int) -> None:
-    """End this worker when the run that it works for is gone, however it went."""
-    while _alive(parent):
-        time.sleep(1)
-    os._exit(1)
-
-
-def _alive(process: int) -> bool:
-    try:
-        os.kill(process, 0)
-    except ProcessLookupError:
-        return False
-    except PermissionError:
+    def fill(self) -> bool:
+        """Give workers what they have room for; whether anything is on its way."""
+        for place in range(AHEAD):
+            # Each worker gets one job before any gets the next.
+            for number in range(self._size):
+                if number < len(self._workers) and len(self._workers[number].attempts) > place:
+                    continue
+                if (attempt := self._next()) is None:
+                    return any(worker.attempts for worker in self._workers)
+                if number >= len(self._workers):
+                    self._workers.append(Worker(self._payload))
+                self._workers[number].send(attempt)
         return True
-    return True
 
+    def _next(self) -> Attempt | None:
+        if self._again:
+            return self._again.popleft()
+        job = next(self._jobs, None)
+        return None if job is None else Attempt(job)
 
-def _work(job: Any) -> Any:
-    if _payload is None:
-        raise EngineError("the worker was not started by its engine")
-    return _payload.function(_payload.shared, job)
+    def handles(self) -> list[Any]:
+        """What becomes readable when there is something to do."""
+        return [handle for worker in self._workers for handle in (worker.connection, worker.process.sentinel)]
+
+    def patience(self, timeout: float | None) -> float | None:
+        """Seconds until the first job takes too long."""
+        if timeout is None:
+            return None
+        remaining = min(worker.remaining(timeout) for worker in self._workers)
+        return None if math.isinf(remaining) else max(0.0, remaining)
+
+    def collect(self, worker: Worker) -> Iterator[tuple[Any, Any]]:
+        """The results that a worker has sent, and what follows from its death if it is dead."""
+        try:
+            while worker.connection.poll():
+                attempt, result = worker.receive()
+                if attempt is not None:
+                    yield attempt.job, result
+                elif result is not None:
+                    raise EngineError(f"a worker cannot load what it works with: {result.message}\n{result.trace}")
+                else:
+                    self._false_starts = 0
+        except (EOFError, OSError):
+            pass
+        else:
+            if worker.process.is_alive():
+                return
+        yield from self._bury(worker)
+
+    def _bury(self, worker: Worker) -> Iterator[tuple[Any, Any]]:
+        """Jobs of a dead worker are run again. The one that it worked on may have killed it."""
+        end = self._remove(worker, PATIENCE)
+        if not worker.ready:
+            self._false_starts += 1
+            if self._false_starts >= ATTEMPTS:
+                raise EngineError(f"{ATTEMPTS} workers ended before they could begin, the last with: {end}")
+        elif worker.attempts:
+            attempt = worker.attempts[0]
+            attempt.deaths += 1
+            if attempt.deaths >= ATTEMPTS:
+                worker.attempts.popleft()
+                yield attempt.job, Failure("death", f"{ATTEMPTS} workers died of it, the last with: {end}")
+        self._again.extend(worker.attempts)
+
+    def stop(self, worker: Worker, timeout: float | None) -> tuple[Any, Any]:
+        """Kill a worker whose job takes too long; the others that it had are run again."""
+        attempt = worker.attempts.popleft()
+        self._remove(worker)
+        self._again.extend(worker.attempts)
+        return attempt.job, Failure("timeout", f"not finished after {timeout:g} seconds")
+
+    def _remove(self, worker: Worker, patience: float = 0.0) -> str:
+        self._workers.remove(worker)
+        return worker.end(patience)
+
+    def dismiss(self) -> None:
+        """Let the workers go that have nothing left to do."""
+        for worker in self._workers:
+            worker.dismiss()
+        for worker in self.members():
+            self._remove(worker, PATIENCE)
+
+    def kill(self) -> None:
+        """End all workers at once."""
+        for worker in self.members():
+            self._remove(worker)

@@ -69,7 +69,7 @@ def _section(title: str, numbers: Sequence[int], cells: Sequence[Cell]) -> str:
         only_paper = "" if any(cell.ours is not None for cell in of_column) else ": the paper's own network"
         parts.append(
             f"<h3>{html.escape(column.dataset)}, {html.escape(column.model)}{only_paper}</h3>"
-            f'<div class="panels">{panels}</div>{_refusals(of_column)}'
+            f'<div class="panels">{panels}</div>{_gaps(of_column)}'
         )
     return (
         f'<section class="card benchmark"><h2>{html.escape(title)}</h2>'
@@ -100,11 +100,11 @@ def _panel(cells: Sequence[Cell]) -> str:
     )
 
 
-def _refusals(cells: Sequence[Cell]) -> str:
-    """Methods that refused graphs, with their reasons."""
+def _gaps(cells: Sequence[Cell]) -> str:
+    """Methods without a result on some graphs, which they refused or failed on, with the reasons."""
     reasons = {cell.method.name: cell for cell in cells if cell.failed}
     return "".join(
-        f'<p class="faint">{html.escape(cell.title)} refused {cell.failed} graphs: {html.escape(cell.gap)}</p>'
+        f'<p class="faint">{html.escape(cell.title)}, no result {cell.failed} times: {html.escape(cell.gap)}</p>'
         for cell in reasons.values()
     )
 

@@ -8,29 +8,26 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from mage._core.archive import DAMAGE
-from mage._core.optional import require
 from mage.experiments.cells import Cell, by_cell, make_cell, paper_cells
 from mage.experiments.plan import CellName
 from mage.experiments.spec import Column, Experiment, Method, experiment_names, load_experiment
-from mage.experiments.store import Record, item_of
+from mage.experiments.store import Record, item_of, read_part
 from mage.metrics import METRICS
 
 
 def read_parts(paths: Sequence[Path]) -> tuple[list[Record], list[tuple[str, str]]]:
     """The records of finished parts, and the files that could not be read with the reason."""
-    parquet = require("pyarrow.parquet", "benchmark")
     records: list[Record] = []
     skipped: list[tuple[str, str]] = []
     for path in paths:
         try:
-            rows = parquet.read_table(path).to_pylist()
-            for record in rows:
-                if not all(isinstance(record[name], str) for name in ("dataset", "model", "method")):
-                    raise ValueError("a record does not name its dataset, model and method")
-            records += rows
-        except DAMAGE as error:
-            skipped.append((path.name, str(error).splitlines()[0].replace(str(path), path.name)))
+            part = read_part(path)
+            if not all(isinstance(record[name], str) for record in part for name in ("dataset", "model", "method")):
+                raise ValueError("a record does not name its dataset, model and method")
+        except (ValueError, OSError) as error:
+            skipped.append((path.name, str(error)))
+        else:
+            records += part
     return records, skipped
 
 

@@ -9,10 +9,10 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from rich.table import Table
 
 from mage._core.fingerprint import graph_fingerprint, model_fingerprint
 from mage._version import __version__
+from mage.experiments.claims import Job
 from mage.experiments.engines import Payload
 from mage.experiments.inputs import Inputs
 from mage.experiments.plan import Batch, CellName, Procedure, Testbed, further_metrics
@@ -46,23 +46,52 @@ class GraphTestbed(Testbed):
     dataset_fingerprint: str = ""
     origin: str = ""
 
+    @property
+    def whole(self) -> Any:
+        """The one graph whose nodes are explained; None where each item has a graph of its own."""
+        first = next(iter(self.graphs.values()))
+        return first if len(self.graphs) > 1 and all(data is first for data in self.graphs.values()) else None
+
+
+@dataclass(frozen=True)
+class GraphJob(Job):
+    """One graph to explain.
+
+    Args:
+        part: Name of its batch.
+        place: Its place in the batch.
+        explainer: Which explainer.
+        number: Position of the graph in its dataset.
+        data: The graph; None where it is the one that all jobs of the testbed share.
+        settings: Its settings.
+        metrics: What is measured.
+    """
+
+    explainer: ExplainerName
+    number: int
+    data: Any
+    settings: Mapping[str, Any]
+    metrics: tuple[str, ...]
+
 
 @dataclass
 class GraphWorkload:
     """What workers share.
 
     Args:
-        testbeds: Models with graphs.
+        models: Models, by testbed.
+        wholes: Graphs that all jobs of a testbed share, since nodes are explained; None where each job has its own.
         explainers: Explainers by testbed, method and seed; fitted where they need it.
     """
 
-    testbeds: list[GraphTestbed]
+    models: list[Any]
+    wholes: list[Any]
     explainers: dict[ExplainerName, Any]
 
     def to(self, device: str) -> None:
         """Move the models to a device."""
-        for testbed in self.testbeds:
-            testbed.model.to(device)
+        for model in self.models:
+            model.to(device)
 
 
 def load_testbed(inputs: Inputs, dataset: str, model: str, limit: int | None = None) -> GraphTestbed:
@@ -78,11 +107,12 @@ def load_testbed(inputs: Inputs, dataset: str, model: str, limit: int | None = N
     chosen = [int(position) for position in graphs.explained(network, limit)]
     if not chosen:
         raise ValueError(f"{dataset}: {model} predicts none of the graphs to explain correctly")
+    whole = graphs[0] if graphs.task == "node" else None
     return GraphTestbed(
         dataset,
         model,
         network,
-        {position: graphs[0 if graphs.task == "node" else position] for position in chosen},
+        {position: graphs[position] if whole is None else whole for position in chosen},
         {position: graphs.settings(position) for position in chosen},
         model_fingerprint(network),
         inputs.dataset_fingerprint(dataset),
@@ -112,38 +142,23 @@ def batch_key(testbed: GraphTestbed, method: Method, seed: int, items: Sequence[
     )
 
 
-def explain_batch(workload: GraphWorkload, batch: Batch) -> list[Record]:
-    """Explain the graphs of a batch and measure what comes out; a method that cannot is recorded with its reason."""
-    (method,) = batch.methods
-    testbed, explainer = workload.testbeds[batch.testbed], workload.explainers[batch.testbed, method.name, batch.seed]
-    return [
-        {**_explain_graph(testbed, explainer, batch, method, item), "position": position}
-        for position, item in enumerate(batch.items)
-    ]
-
-
-def _explain_graph(testbed: GraphTestbed, explainer: Any, batch: Batch, method: Method, item: int) -> Record:
+def explain_job(workload: GraphWorkload, job: GraphJob) -> list[Record]:
+    """Explain a graph and measure what comes out; a method that cannot is recorded with its reason."""
     from mage.explainers import UnsupportedError
 
-    data, settings = testbed.graphs[item], testbed.settings[item]
-    record: Record = {
-        "dataset": testbed.dataset,
-        "model": testbed.model_name,
-        "method": method.name,
-        "seed": batch.seed,
-        "graph": item,
-        "num_nodes": int(data.num_nodes),
-    }
+    testbed, _, batch_seed = job.explainer
+    model = workload.models[testbed]
+    data = workload.wholes[testbed] if job.data is None else job.data
     # Seeds of graphs differ, and do not depend on how graphs are put into batches.
-    seed = int(np.random.SeedSequence([batch.seed, item]).generate_state(1)[0])
+    seed = int(np.random.SeedSequence([batch_seed, job.number]).generate_state(1)[0])
     started = time.perf_counter()
     try:
-        explanation = explainer.explain(testbed.model, data, seed=seed, **settings)
+        explanation = workload.explainers[job.explainer].explain(model, data, seed=seed, **job.settings)
     except UnsupportedError as error:
-        return record | {"error": str(error)}
+        return [{"error": str(error)}]
     seconds = time.perf_counter() - started
-    case = ExplainedGraph(testbed.model, data, explanation, settings, seconds, seed)
-    return record | explanation_record(case, batch.metrics)
+    case = ExplainedGraph(model, data, explanation, job.settings, seconds, seed)
+    return [explanation_record(case, job.metrics)]
 
 
 def explanation_record(case: ExplainedGraph, metrics: Sequence[str]) -> Record:
@@ -161,6 +176,7 @@ class GraphProcedure(Procedure):
     """Methods explain the graphs of a dataset for a model."""
 
     items = "graphs"
+    item_headings = ("graph", "nodes", "edges")
     case = ExplainedGraph
 
     def __init__(self, experiment: Experiment, inputs: Inputs) -> None:
@@ -214,17 +230,35 @@ class GraphProcedure(Procedure):
                 continue
             made[name] = explainer
         able = [batch for batch in batches if made[batch.testbed, batch.methods[0].name, batch.seed] is not None]
-        return Payload(explain_batch, GraphWorkload(self.testbeds, made)), able
+        models = [testbed.model for testbed in self.testbeds]
+        wholes = [testbed.whole for testbed in self.testbeds]
+        return Payload(explain_job, GraphWorkload(models, wholes, made)), able
 
-    def listing(self) -> Iterator[Table]:
-        """The graphs of each testbed."""
-        for testbed in self.testbeds:
-            table = Table(title=f"{testbed.dataset}, {testbed.model_name}")
-            for heading in ("graph", "nodes", "edges"):
-                table.add_column(heading)
-            for position, data in testbed.graphs.items():
-                table.add_row(str(position), str(data.num_nodes), str(data.num_edges))
-            yield table
+    def jobs(self, batch: Batch) -> list[GraphJob]:
+        """The graphs of a batch."""
+        (method,), testbed = batch.methods, self.testbeds[batch.testbed]
+        explainer = (batch.testbed, method.name, batch.seed)
+        return [
+            GraphJob(
+                batch.key,
+                place,
+                explainer,
+                item,
+                testbed.graphs[item] if testbed.whole is None else None,
+                testbed.settings[item],
+                batch.metrics,
+            )
+            for place, item in enumerate(batch.items)
+        ]
+
+    def about_item(self, testbed: GraphTestbed, item: int) -> Record:
+        """Position and size of a graph."""
+        return {"graph": item, "num_nodes": int(testbed.graphs[item].num_nodes)}
+
+    def item_rows(self, testbed: GraphTestbed) -> Iterator[tuple[str, ...]]:
+        """Position and size of each graph."""
+        for position, data in testbed.graphs.items():
+            yield str(position), str(data.num_nodes), str(data.num_edges)
 
     def remarks(self) -> list[str]:
         """Where the graphs are from."""

@@ -14,6 +14,7 @@ from rich.table import Table
 
 from mage._core.checks import checked_whole
 from mage._core.fingerprint import update
+from mage.experiments.claims import Job
 from mage.experiments.engines import Payload
 from mage.experiments.inputs import Inputs
 from mage.experiments.plan import Batch, CellName, Procedure, Testbed
@@ -79,23 +80,46 @@ class ImageTestbed(Testbed):
     fill: Any
 
 
+@dataclass(frozen=True)
+class ImageJob(Job):
+    """One image, all indices.
+
+    Args:
+        part: Name of its batch.
+        place: Its place in the batch.
+        testbed: Position of its testbed.
+        image: The prepared image.
+        fill: What hides a patch.
+        indices: Names of the indices.
+        seed: Seed of orderings and groups.
+        metrics: What is measured.
+    """
+
+    testbed: int
+    image: torch.Tensor
+    fill: Any
+    indices: tuple[str, ...]
+    seed: int
+    metrics: tuple[str, ...]
+
+
 @dataclass
 class ImageWorkload:
     """What workers share.
 
     Args:
-        testbeds: Classifiers with images.
-        settings: GroupSettings of the experiment.
+        networks: Networks of the classifiers.
+        settings: Settings of the experiment.
     """
 
-    testbeds: list[ImageTestbed]
+    networks: list[Any]
     settings: GroupSettings
 
     def to(self, device: str) -> None:
         """Move the networks to a device."""
-        for testbed in self.testbeds:
-            if isinstance(testbed.classifier.network, torch.nn.Module):
-                testbed.classifier.network.to(device)
+        for network in self.networks:
+            if isinstance(network, torch.nn.Module):
+                network.to(device)
 
 
 def _digits(_classifier: ImageClassifier, root: str | Path | None, limit: int | None) -> dict[str, torch.Tensor]:
@@ -124,46 +148,26 @@ Loader = Callable[[ImageClassifier, str | Path | None, int | None], dict[str, to
 _SETS: dict[str, tuple[Loader, Any]] = {"imagenet50": (_photographs, "mean"), "mnist": (_digits, 0.0)}
 
 
-def measure_batch(workload: ImageWorkload, batch: Batch) -> list[Record]:
-    """The indices of each image, and how well each predicts what random groups do alone and by their absence."""
-    testbed = workload.testbeds[batch.testbed]
-    records = [
-        record for name in batch.items for record in _measure_image(testbed, workload.settings, batch, str(name))
-    ]
-    return [{**record, "position": position} for position, record in enumerate(records)]
-
-
-def _measure_image(testbed: ImageTestbed, settings: GroupSettings, batch: Batch, name: str) -> list[Record]:
+def measure_image(workload: ImageWorkload, job: ImageJob) -> list[Record]:
+    """The indices of an image, and how well each predicts what random groups do alone and by their absence."""
     start = time.perf_counter()
+    settings = workload.settings
     game = ImageGame(
-        testbed.classifier.network,
-        testbed.images[name],
-        patches=settings.patches,
-        fill=testbed.fill,
-        output=settings.output,
+        workload.networks[job.testbed], job.image, patches=settings.patches, fill=job.fill, output=settings.output
     )
     groups, connected = (
-        random_groups(game.graph, settings.groups, connected=connected, seed=batch.seed) for connected in (False, True)
+        random_groups(game.graph, settings.groups, connected=connected, seed=job.seed) for connected in (False, True)
     )
-    records = []
-    for method in batch.methods:
+    measured = []
+    for name in job.indices:
         # A game of its own counts what this index needs, whatever the others asked for before.
         counted = Game(game.worth, game.num_players, game.graph, baseline=0.0)
         index = interactions(
-            counted,
-            method.explainer,
-            method="permutation",
-            permutations=settings.permutations,
-            seed=batch.seed,
-            progress=False,
+            counted, name, method="permutation", permutations=settings.permutations, seed=job.seed, progress=False
         )
         case = GroupPredictions(game, index, groups, connected, float(counted.num_queries))
-        records.append({"method": method.name, **measure_case(case, batch.metrics)})
+        measured.append(measure_case(case, job.metrics))
     common: Record = {
-        "dataset": testbed.dataset,
-        "model": testbed.model_name,
-        "seed": batch.seed,
-        "image": name,
         "target": game.target,
         "probability": float(torch.softmax(torch.from_numpy(game.prediction), 0)[game.target or 0]),
         "num_players": game.num_players,
@@ -172,13 +176,14 @@ def _measure_image(testbed: ImageTestbed, settings: GroupSettings, batch: Batch,
         "image_queries": float(game.num_queries),
         "seconds": time.perf_counter() - start,
     }
-    return [{**common, **record} for record in records]
+    return [{**common, **record} for record in measured]
 
 
 class GroupAttribution(Procedure):
     """Indices of image classifiers predict what groups of patches do."""
 
     items = "images"
+    item_headings = ("image", "class", "probability")
     case = GroupPredictions
 
     def __init__(self, experiment: Experiment, inputs: Inputs) -> None:
@@ -235,20 +240,31 @@ class GroupAttribution(Procedure):
 
     def prepare(self, batches: Sequence[Batch], gaps: dict[CellName, str]) -> tuple[Payload, list[Batch]]:  # noqa: ARG002 (indices need nothing that could fail)
         """Classifiers, images and settings."""
-        return Payload(measure_batch, ImageWorkload(self.testbeds, self.settings)), list(batches)
+        networks = [testbed.classifier.network for testbed in self.testbeds]
+        return Payload(measure_image, ImageWorkload(networks, self.settings)), list(batches)
 
-    def listing(self) -> Iterator[Table]:
-        """Images with what the classifiers take them for."""
-        for testbed in self.testbeds:
-            table = Table(title=f"{testbed.dataset}: what {testbed.model_name} sees")
-            for heading in ("image", "class", "probability"):
-                table.add_column(heading)
-            for name, image in testbed.images.items():
-                with torch.no_grad():
-                    sure = torch.softmax(testbed.classifier(image[None])[0].double(), 0)
-                best = int(sure.argmax())
-                table.add_row(name, testbed.classifier.class_name(best), f"{float(sure[best]):.2f}")
-            yield table
+    def jobs(self, batch: Batch) -> list[ImageJob]:
+        """The images of a batch."""
+        testbed: ImageTestbed = self.testbeds[batch.testbed]
+        indices = tuple(method.explainer for method in batch.methods)
+        return [
+            ImageJob(
+                batch.key, place, batch.testbed, testbed.images[item], testbed.fill, indices, batch.seed, batch.metrics
+            )
+            for place, item in enumerate(batch.items)
+        ]
+
+    def about_item(self, testbed: ImageTestbed, item: str) -> Record:  # noqa: ARG002 (a name says it all)
+        """Name of an image."""
+        return {"image": item}
+
+    def item_rows(self, testbed: ImageTestbed) -> Iterator[tuple[str, ...]]:
+        """What the classifier takes each image for."""
+        for name, image in testbed.images.items():
+            with torch.no_grad():
+                sure = torch.softmax(testbed.classifier(image[None])[0].double(), 0)
+            best = int(sure.argmax())
+            yield name, testbed.classifier.class_name(best), f"{float(sure[best]):.2f}"
 
     def remarks(self) -> list[str]:
         """The settings in words."""

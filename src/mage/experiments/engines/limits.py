@@ -1,0 +1,72 @@
+"""Ends of a run that come from outside: time limits, and signals that ask it to stop."""
+
+from __future__ import annotations
+
+import faulthandler
+import os
+import signal
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+
+class TimeLimitError(BaseException):
+    """A job takes too long. Not an ``Exception``, so that the job does not catch it by accident."""
+
+
+def checked_timeout(timeout: float | None) -> float | None:
+    """A time limit that leaves some time."""
+    if timeout is not None and not timeout > 0:
+        raise ValueError(f"timeout must be more than 0 seconds, got {timeout}")
+    return timeout
+
+
+@contextmanager
+def time_limit(seconds: float | None) -> Iterator[None]:
+    """Interrupt what the main thread of this process does when it takes longer.
+
+    Where it does not come back from compiled code in twice the time, the process ends.
+
+    Raises:
+        TimeLimitError: The time is over.
+    """
+    if seconds is None:
+        yield
+        return
+    with open(os.devnull, "w") as nowhere:
+        faulthandler.dump_traceback_later(2 * seconds, exit=True, file=nowhere)
+        previous = signal.signal(signal.SIGALRM, _time_is_over)
+        signal.setitimer(signal.ITIMER_REAL, seconds)
+        try:
+            yield
+        finally:
+            signal.setitimer(signal.ITIMER_REAL, 0.0)
+            signal.signal(signal.SIGALRM, previous)
+            faulthandler.cancel_dump_traceback_later()
+
+
+def _time_is_over(_number: int, _frame: Any) -> None:
+    raise TimeLimitError
+
+
+@contextmanager
+def stoppable() -> Iterator[None]:
+    """SIGTERM and SIGHUP interrupt like Ctrl-C, so that a run gives back its locks and ends its workers."""
+    if threading.current_thread() is not threading.main_thread():
+        yield  # only the main thread may say what signals do
+        return
+    numbers = [getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name)]
+    previous = {number: signal.getsignal(number) for number in numbers}
+    changed = [number for number, handler in previous.items() if handler is signal.SIG_DFL]
+    for number in changed:
+        signal.signal(number, _interrupt)
+    try:
+        yield
+    finally:
+        for number in changed:
+            signal.signal(number, previous[number])
+
+
+def _interrupt(number: int, _frame: Any) -> None:
+    raise KeyboardInterrupt(signal.Signals(number).name)

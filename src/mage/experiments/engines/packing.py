@@ -1,0 +1,43 @@
+"""Objects as bytes on their way to a worker, without what they do not use.
+
+A graph of a dataset is a view: its tensors lie in the storage of the whole dataset, and pickle would write all of it.
+"""
+
+from __future__ import annotations
+
+import io
+import pickle  # only between a run and the workers that it started
+import sys
+from typing import Any
+
+import numpy as np
+
+
+class _Pickler(pickle.Pickler):
+    def reducer_override(self, thing: Any) -> Any:
+        """Tensors travel as arrays, which hold their own numbers only."""
+        torch = sys.modules.get("torch")
+        if torch is None or type(thing) is not torch.Tensor or not _is_plain(torch, thing):
+            return NotImplemented
+        array = thing.numpy()
+        # Of an array that nobody may write to, as expanded tensors have, torch would warn on the other side.
+        return torch.from_numpy, (array if array.flags.writeable else np.array(array),)
+
+
+def _is_plain(torch: Any, tensor: Any) -> bool:
+    """Whether an array says all about a tensor."""
+    simple = tensor.layout is torch.strided and tensor.device.type == "cpu" and not tensor.is_quantized
+    unknown_to_numpy = tensor.dtype in (torch.bfloat16, torch.complex32)
+    return simple and not (tensor.requires_grad or tensor.is_conj() or tensor.is_neg() or unknown_to_numpy)
+
+
+def pack(thing: Any) -> bytes:
+    """An object as bytes."""
+    buffer = io.BytesIO()
+    _Pickler(buffer, protocol=pickle.HIGHEST_PROTOCOL).dump(thing)
+    return buffer.getvalue()
+
+
+def unpack(content: bytes) -> Any:
+    """What :func:`pack` wrote, in this process or in the one that started it."""
+    return pickle.loads(content)  # noqa: S301 (see above: never a file, never from others)

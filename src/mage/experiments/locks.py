@@ -1,0 +1,83 @@
+"""Locks by name that several runs share; the system takes them away from a run that dies, however it dies."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import sys
+import warnings
+from collections.abc import Callable
+from pathlib import Path
+
+from mage._core.archive import DAMAGE
+
+
+class Locks:
+    """A folder of locks.
+
+    Args:
+        folder: Where the files are; made if it is not there.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        folder.mkdir(parents=True, exist_ok=True)
+
+    def claim(self, name: str) -> int | None:
+        """A handle on a lock, or None if another run holds it."""
+        handle = os.open(self.folder / name, os.O_RDWR | os.O_CREAT, 0o666)
+        try:
+            _lock(handle)
+        except OSError:
+            os.close(handle)
+            return None
+        return handle
+
+    def release(self, name: str, handle: int, finished: bool) -> None:
+        """Give a lock back.
+
+        Args:
+            name: Name of the lock.
+            handle: What :meth:`claim` gave.
+            finished: Whether nobody needs the lock any more: whoever takes an old or a new one finds the work done.
+        """
+        if finished:
+            with contextlib.suppress(OSError):  # Windows keeps a file that another run has open
+                (self.folder / name).unlink()
+        os.close(handle)
+
+
+def set_aside(path: Path, place: Path, locks: Locks, name: str, check: Callable[[Path], object]) -> None:
+    """Move a damaged file out of the way with a warning, unless a run holds its lock and is about to replace it.
+
+    Args:
+        path: The file.
+        place: Where it goes.
+        locks: Locks of the files.
+        name: Name of its lock.
+        check: Raises one of ``DAMAGE`` for a damaged file.
+    """
+    handle = locks.claim(name)
+    if handle is None:
+        return
+    try:
+        check(path)  # under the lock: another run may have replaced it meanwhile
+    except (FileNotFoundError, PermissionError):
+        pass
+    except DAMAGE as error:
+        place.parent.mkdir(exist_ok=True)
+        path.replace(place)
+        warnings.warn(f"{path.name} is damaged and is set aside as {place}: {error}", stacklevel=3)
+    finally:
+        locks.release(name, handle, finished=False)
+
+
+def _lock(handle: int) -> None:
+    if sys.platform == "win32":
+        import msvcrt
+
+        msvcrt.locking(handle, msvcrt.LK_NBLCK, 1)
+    else:
+        import fcntl
+
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)

@@ -1,0 +1,129 @@
+"""What a run leaves behind when it is killed or told to stop: nothing that works, locks or fills the disk."""
+
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+import pytest
+
+from mage.experiments import LocalEngine, Store, make_plan, run_plan
+from mage.experiments.engines import Payload
+from mage.experiments.engines.limits import stoppable
+from tests.helpers import faults
+from tests.helpers.experiments import SmallInputs, small_experiment
+
+RUN = """
+import sys
+from mage.experiments import LocalEngine
+from mage.experiments.engines import Payload
+from tests.helpers import faults
+
+if __name__ == "__main__":
+    run = LocalEngine(2).run(Payload(faults.worker_of, None), range(10**9))
+    workers = {next(run)[1] for _ in range(20)}
+    print(*workers, flush=True)
+    for _ in run:
+        pass
+"""
+
+STORE = """
+import sys
+from mage.experiments import LocalEngine, Store, make_plan, run_plan
+from tests.helpers.experiments import METHODS, SmallInputs, small_experiment
+
+if __name__ == "__main__":
+    plan = make_plan(small_experiment(), SmallInputs(), limit=40, batch_size=1)
+    run_plan(plan, Store(sys.argv[1]), LocalEngine(2), on_part=lambda batch: print(batch.key, flush=True))
+"""
+
+
+def start(script, *arguments):
+    command = [sys.executable, "-W", "ignore", "-c", script, *map(str, arguments)]
+    return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+
+
+def until(condition, seconds=60):
+    """Wait for something that must happen, however busy the machine is; the time is only there to fail at all."""
+    for _ in range(10 * seconds):
+        if condition():
+            return
+        time.sleep(0.1)
+    raise AssertionError("it did not happen")
+
+
+def is_running(process):
+    """Whether a process exists and is no zombie."""
+    try:
+        return Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except (FileNotFoundError, ProcessLookupError):
+        return False
+
+
+linux_only = pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
+
+
+@linux_only
+@pytest.mark.long
+def test_workers_end_with_a_killed_run_although_it_stays_a_zombie():
+    run = start(RUN)
+    workers = [int(number) for number in run.stdout.readline().split()]
+    assert workers
+    assert all(map(is_running, workers))
+    os.kill(run.pid, signal.SIGKILL)
+    until(lambda: not is_running(run.pid))
+    # Nobody has waited for it: to the system, the process is still there.
+    os.kill(run.pid, 0)
+    until(lambda: not any(map(is_running, workers)))
+    run.communicate()
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP, signal.SIGINT])
+def test_a_run_that_is_told_to_stop_gives_all_back(tmp_path, number):
+    run = start(STORE, tmp_path / "store")
+    first = run.stdout.readline().strip()
+    assert first
+    run.send_signal(number)
+    output, errors = run.communicate()
+    assert run.returncode != 0
+    assert "KeyboardInterrupt" in errors
+    store = Store(tmp_path / "store")
+    kept = [first, *output.split()]
+    assert set(kept) <= set(store.keys())
+    assert [path.name for path in store.parts.iterdir() if path.suffix != ".parquet"] == []
+    for path in store.locks.folder.iterdir():
+        assert store.claim(path.name) is not None
+
+
+def test_no_files_are_left_in_the_temporary_folder(tmp_path, monkeypatch):
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    plan = make_plan(small_experiment(), SmallInputs(), limit=2)
+    run_plan(plan, Store(tmp_path / "store"), LocalEngine(1))
+    next(LocalEngine(1).run(Payload(faults.double, None), range(5)))
+    # PyG has its own temporary files, and multiprocessing the socket of its server.
+    assert [path.name for path in tmp_path.iterdir() if path.name.startswith("mage")] == []
+
+
+def test_signals_mean_what_they_meant_before_when_a_run_is_over():
+    before = {number: signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGHUP)}
+    with stoppable():
+        assert signal.getsignal(signal.SIGTERM) != before[signal.SIGTERM]
+        with pytest.raises(KeyboardInterrupt, match="SIGTERM"):
+            signal.raise_signal(signal.SIGTERM)
+    assert {number: signal.getsignal(number) for number in before} == before
+
+
+def test_handlers_of_the_user_stay():
+    def mine(number, frame):
+        """Not called here."""
+
+    before = signal.signal(signal.SIGTERM, mine)
+    try:
+        with stoppable():
+            assert signal.getsignal(signal.SIGTERM) is mine
+    finally:
+        signal.signal(signal.SIGTERM, before)

@@ -1,5 +1,7 @@
 """What a node hears is all that is evaluated, and it is worth what it is worth on the whole graph."""
 
+import threading
+
 import networkx as nx
 import numpy as np
 import pytest
@@ -11,8 +13,9 @@ from torch_geometric.data import Data
 from torch_geometric.nn import GATConv, GCNConv, GraphConv, SAGEConv
 from torch_geometric.utils import subgraph
 
-from mage._torch.receptive_field import LooksFurtherError
+from mage._torch.receptive_field import LooksFurtherError, counting_hops
 from mage.games import ModelGame
+from tests.helpers.graph_models import NodeNet
 from tests.helpers.model_game import FEATURES, LinkModel, NodeModel, Plain, make_data
 from tests.helpers.precision import rounding
 
@@ -256,3 +259,14 @@ def test_scenery_that_matters_stays():
         expected.load_state_dict(game.model.state_dict())
         whole = float(expected(data.x, data.edge_index)[0, 0])
     assert game.total + game.baseline == pytest.approx(whole, abs=1e-5)
+
+
+def test_hops_of_other_threads_do_not_count():
+    model = NodeNet(2, 2).eval()
+    x, edge_index = torch.ones(3, 2), torch.tensor([[0, 1], [1, 2]])
+    with counting_hops(model) as hops:
+        model(x, edge_index)
+        other = threading.Thread(target=model, args=(x, edge_index))
+        other.start()
+        other.join()
+    assert hops == [1, 1]

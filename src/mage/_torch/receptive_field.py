@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -29,11 +30,15 @@ def _layers(model: Any) -> list[MessagePassing]:
 def counting_hops(model: Any) -> Iterator[list[int]]:
     """Counts the hops of message passing while the model runs: a layer called twice counts twice, K-hop layers K.
 
-    Layers of PyG that go several steps by themselves say so as ``K`` or ``num_layers``.
+    Layers of PyG that go several steps by themselves say so as ``K`` or ``num_layers``. Other threads may run the same
+    model meanwhile; their hops do not count.
     """
     hops: list[int] = []
+    here = threading.get_ident()
 
     def note(module: Any, _inputs: Any, _output: Any) -> None:
+        if threading.get_ident() != here:
+            return
         said = (getattr(module, name, 1) for name in ("K", "num_layers"))
         hops.append(max(steps if isinstance(steps, int) and steps > 0 else 1 for steps in said))
 

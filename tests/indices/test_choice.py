@@ -58,9 +58,9 @@ def test_what_is_given_decides(small):
 
 
 def test_the_reason_is_kept(small, tmp_path):
-    found = mage.interactions(small, order=1)
-    assert found.reason == chosen(small).reason
-    found.save(tmp_path / "found.mage")
-    assert mage.Interactions.load(tmp_path / "found.mage").reason == found.reason
-    assert (found + mage.interactions(small, order=1)).reason == found.reason
-    assert (found + mage.interactions(small, order=1, method="exact")).reason == ""
+    estimate = mage.interactions(small, order=1)
+    assert estimate.reason == chosen(small).reason
+    estimate.save(tmp_path / "estimate.mage")
+    assert mage.Interactions.load(tmp_path / "estimate.mage").reason == estimate.reason
+    assert (estimate + mage.interactions(small, order=1)).reason == estimate.reason
+    assert (estimate + mage.interactions(small, order=1, method="exact")).reason == ""

@@ -35,12 +35,14 @@ def groups():
 @pytest.mark.parametrize("method", ["permutation", "surrogate"])
 def test_intervals_of_groups_hold_the_truth(method, exact, groups):
     z, independent, parts = [], [], {"permutation": 50, "surrogate": 64}[method]
-    for found in estimates(method, 60):
-        assert found.error_parts.shape == (parts, 55)
+    for estimate in estimates(method, 60):
+        assert estimate.error_parts.shape == (parts, 55)
         for group in groups:
-            off = found.group(group) - exact.group(group)
-            z.append(off / found.group_error(group))
-            alone = [found.error(pair) ** 2 for pair in found.coalitions if len(pair) == 2 and set(pair) <= set(group)]
+            off = estimate.group(group) - exact.group(group)
+            z.append(off / estimate.group_error(group))
+            alone = [
+                estimate.error(pair) ** 2 for pair in estimate.coalitions if len(pair) == 2 and set(pair) <= set(group)
+            ]
             independent.append(off / np.sqrt(sum(alone)))
     assert 0.92 <= np.mean(np.abs(z) <= 1.96) <= 0.98
     assert 0.85 <= np.sqrt(np.mean(np.square(z))) <= 1.15
@@ -51,21 +53,21 @@ def test_intervals_of_groups_hold_the_truth(method, exact, groups):
 @pytest.mark.parametrize("method", ["permutation", "surrogate"])
 def test_what_all_players_make_together_is_certain(method, exact):
     """Efficiency: values sum to the worth of all, whatever was sampled, and the error of the sum says so."""
-    found = next(estimates(method, 1))
-    assert found.group(range(11)) == pytest.approx(exact.group(range(11)))
-    assert found.group_error(range(11)) < 1e-5 * found.std_error.max()
+    estimate = next(estimates(method, 1))
+    assert estimate.group(range(11)) == pytest.approx(exact.group(range(11)))
+    assert estimate.group_error(range(11)) < 1e-5 * estimate.std_error.max()
 
 
 @pytest.mark.parametrize("method", ["permutation", "surrogate"])
 def test_a_pair_alone_has_its_own_error(method):
-    found = next(estimates(method, 1))
+    estimate = next(estimates(method, 1))
     for pair in ((0, 1), (3, 7), (9, 10)):
         # Single players are certain.
-        assert found.group_error(pair) == pytest.approx(found.error(pair), rel=1e-9)
-        weight = 0.9 if found[pair] > 0 else 0.1
-        assert found.group_error(pair, tau=0.9) == pytest.approx(weight * found.error(pair), rel=1e-5)
-    assert found.group_error([]) == 0
-    assert found.group_error([4]) == 0
+        assert estimate.group_error(pair) == pytest.approx(estimate.error(pair), rel=1e-9)
+        weight = 0.9 if estimate[pair] > 0 else 0.1
+        assert estimate.group_error(pair, tau=0.9) == pytest.approx(weight * estimate.error(pair), rel=1e-5)
+    assert estimate.group_error([]) == 0
+    assert estimate.group_error([4]) == 0
 
 
 def test_sampled_populations_count_what_they_never_met(monkeypatch):
@@ -78,20 +80,20 @@ def test_sampled_populations_count_what_they_never_met(monkeypatch):
     game = smooth_game(GRAPH, 5, noise=0.3)
     truth, z = mage.interactions(game, method="exact"), []
     for seed in range(40):
-        found = mage.interactions(game, method="surrogate", budget=200, regressor="ridge", seed=seed)
-        z += [(found.group(g) - truth.group(g)) / found.group_error(g) for g in ([0, 1, 2, 3], [2, 5, 6, 8, 9])]
+        estimate = mage.interactions(game, method="surrogate", budget=200, regressor="ridge", seed=seed)
+        z += [(estimate.group(g) - truth.group(g)) / estimate.group_error(g) for g in ([0, 1, 2, 3], [2, 5, 6, 8, 9])]
     assert 0.75 <= np.sqrt(np.mean(np.square(z))) <= 1.25
 
 
 def test_redrawn_values_scatter_as_their_errors_say():
-    found = next(estimates("surrogate", 1))
+    estimate = next(estimates("surrogate", 1))
     generator = np.random.default_rng(0)
-    draws = np.array([found.redrawn(generator).values - found.values for _ in range(2000)])
+    draws = np.array([estimate.redrawn(generator).values - estimate.values for _ in range(2000)])
     assert (draws.std(axis=0)[:11] == 0).all()
-    assert draws.std(axis=0).mean() == pytest.approx(found.std_error.mean(), rel=0.1)
+    assert draws.std(axis=0).mean() == pytest.approx(estimate.std_error.mean(), rel=0.1)
     group = [0, 1, 3, 4, 6]
-    inside = [row for row, players in enumerate(found.coalitions) if set(players) <= set(group)]
-    assert draws[:, inside].sum(axis=1).std() == pytest.approx(found.group_error(group), rel=0.15)
+    inside = [row for row, players in enumerate(estimate.coalitions) if set(players) <= set(group)]
+    assert draws[:, inside].sum(axis=1).std() == pytest.approx(estimate.group_error(group), rel=0.15)
 
 
 def test_sums_differences_and_multiples():
@@ -105,21 +107,21 @@ def test_sums_differences_and_multiples():
 
 
 def test_saved_with_the_rest(tmp_path):
-    found = next(estimates("permutation", 1))
-    found.save(tmp_path / "found.mage")
-    again = mage.Interactions.load(tmp_path / "found.mage")
-    assert again.group_error([0, 1, 2, 3]) == pytest.approx(found.group_error([0, 1, 2, 3]), rel=1e-5)
-    np.testing.assert_allclose(again.error_parts, found.error_parts, rtol=1e-6)
+    estimate = next(estimates("permutation", 1))
+    estimate.save(tmp_path / "estimate.mage")
+    again = mage.Interactions.load(tmp_path / "estimate.mage")
+    assert again.group_error([0, 1, 2, 3]) == pytest.approx(estimate.group_error([0, 1, 2, 3]), rel=1e-5)
+    np.testing.assert_allclose(again.error_parts, estimate.error_parts, rtol=1e-6)
 
 
 def test_too_many_sets_are_taken_as_independent(monkeypatch):
     monkeypatch.setattr(errors, "MOST_NUMBERS", 100)
     assert num_parts(55) == 0
     for method in ("permutation", "surrogate"):
-        found = next(estimates(method, 1))
-        assert found.error_parts is None
-        alone = [found.error(pair) ** 2 for pair in ((0, 1), (0, 2), (1, 2))]
-        assert found.group_error([0, 1, 2]) == pytest.approx(np.sqrt(sum(alone)))
+        estimate = next(estimates(method, 1))
+        assert estimate.error_parts is None
+        alone = [estimate.error(pair) ** 2 for pair in ((0, 1), (0, 2), (1, 2))]
+        assert estimate.group_error([0, 1, 2]) == pytest.approx(np.sqrt(sum(alone)))
 
 
 def test_few_orderings():
@@ -132,10 +134,10 @@ def test_few_orderings():
 
 
 def test_parts_must_fit_the_sets():
-    found = next(estimates("permutation", 1))
+    estimate = next(estimates("permutation", 1))
     with pytest.raises(ValueError, match="error_parts must have a column for each set of 2"):
         mage.Interactions(
-            "myerson-taylor", 2, GRAPH, found.values, found.std_error, False, "x", 1, error_parts=np.ones((2, 3))
+            "myerson-taylor", 2, GRAPH, estimate.values, estimate.std_error, False, "x", 1, error_parts=np.ones((2, 3))
         )
 
 
@@ -152,10 +154,10 @@ def test_sums_of_errors():
 
 
 def test_few_orderings_are_redrawn_as_widely_as_their_errors_say():
-    found = mage.interactions(smooth_game(GRAPH, 5), method="permutation", permutations=20)
+    estimate = mage.interactions(smooth_game(GRAPH, 5), method="permutation", permutations=20)
     generator = np.random.default_rng(0)
-    draws = np.array([found.redrawn(generator).values - found.values for _ in range(500)])
-    spread, errors = draws.std(axis=0)[11:], found.std_error[11:]
+    draws = np.array([estimate.redrawn(generator).values - estimate.values for _ in range(500)])
+    spread, errors = draws.std(axis=0)[11:], estimate.std_error[11:]
     assert np.sqrt(np.mean(spread**2)) == pytest.approx(np.sqrt(np.mean(errors**2)), rel=0.1)
 
 

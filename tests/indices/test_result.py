@@ -216,11 +216,11 @@ def test_repr_shows_names_numbers_and_errors():
 
 @pytest.mark.parametrize("players", [1, 2])
 def test_orders_above_the_number_of_players_are_kept(tmp_path, players):
-    found = interactions(random_game(players), order=3, method="exact")
-    found.save(tmp_path / "small.mage")
+    computed = interactions(random_game(players), order=3, method="exact")
+    computed.save(tmp_path / "small.mage")
     loaded = Interactions.load(tmp_path / "small.mage")
     assert loaded.order == 3
-    np.testing.assert_array_equal(loaded.values, found.values)
+    np.testing.assert_array_equal(loaded.values, computed.values)
 
 
 @pytest.mark.parametrize(

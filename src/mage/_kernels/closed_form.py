@@ -41,12 +41,12 @@ def accumulate(
         count = 0
         size = np.int64(0)
         for w in range(words):
-            own = members[coalition, w]
-            rest = own | neighbours[coalition, w]
+            inside = members[coalition, w]
+            rest = inside | neighbours[coalition, w]
             while rest != _ZERO:
                 bit = lowest_bit(rest)
                 rest &= rest - _ONE
-                member = np.int64((own >> np.uint64(bit)) & _ONE)
+                member = np.int64((inside >> np.uint64(bit)) & _ONE)
                 involved[count] = (w << 6) + bit
                 outside[count] = 1 - member
                 size += member

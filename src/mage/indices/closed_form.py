@@ -73,26 +73,33 @@ class ClosedForm:
     """
 
     def __init__(self, num_players: int, measures: Mapping[int, Measure]) -> None:
-        self._measures = {size: measure for size, measure in sorted(measures.items()) if size <= num_players}
+        self._num_players = num_players
+        self._measures = dict(sorted(measures.items()))
         self._sums = {
             size: Accumulator(num_players, size, coefficients(measure, num_players, size))
             for size, measure in self._measures.items()
+            if measure and size <= num_players
         }
 
     def add(self, block: CoalitionBlock, worths: Floats) -> None:
         """Add a block of distinct connected coalitions."""
-        for size, measure in self._measures.items():
-            if measure.inner:
-                self._sums[size].add(block.members, block.neighbours, worths)
+        for size, accumulator in self._sums.items():
+            if self._measures[size].inner:
+                accumulator.add(block.members, block.neighbours, worths)
                 continue
             # What happens at the ends concerns few coalitions.
-            rows = np.flatnonzero(at_an_end(block, size, measure))
+            rows = np.flatnonzero(at_an_end(block, size, self._measures[size]))
             if len(rows):
-                self._sums[size].add(block.members[rows], block.neighbours[rows], worths[rows])
+                accumulator.add(block.members[rows], block.neighbours[rows], worths[rows])
 
     def values(self) -> Floats:
         """The values of all sets, by size, each size in lexicographic order."""
-        return np.concatenate([np.zeros(0), *(accumulator.values() for accumulator in self._sums.values())])
+        return np.concatenate([self._values(size) for size in self._measures])
+
+    def _values(self, size: int) -> Floats:
+        if size in self._sums:
+            return self._sums[size].values()
+        return np.zeros(math.comb(self._num_players, size))
 
 
 def at_an_end(block: CoalitionBlock, size: int, measure: Measure) -> Masks:

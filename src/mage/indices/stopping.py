@@ -10,7 +10,7 @@ from mage.indices.result import Interactions
 
 Condition = Callable[[Interactions], bool]
 
-# Conditions by name, each made afresh for a run. Rooms further down the road register theirs here.
+# Conditions by name, created anew for each run. The motifs room registers its own here.
 CONDITIONS: dict[str, Callable[[], Condition]] = {}
 
 

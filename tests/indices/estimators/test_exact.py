@@ -32,10 +32,10 @@ def test_equals_the_myerson_package(seed):
 
 def test_one_query_per_connected_coalition():
     graph = PlayerGraph.from_networkx(nx.barabasi_albert_graph(12, 1, seed=0))
-    asked = []
-    game = Game(lambda masks: asked.append(masks.copy()) or masks.sum(axis=1) ** 2, 12, graph)
+    masks_seen = []
+    game = Game(lambda masks: masks_seen.append(masks.copy()) or masks.sum(axis=1) ** 2, 12, graph)
     result = interactions(game, order=3, method="exact")
-    rows = np.concatenate(asked)
+    rows = np.concatenate(masks_seen)
     assert len(rows) == len(np.unique(rows, axis=0)) == graph.count_connected() + 1  # and the empty one, once
     assert result.num_queries == len(rows)
     assert interactions(game, order=1, method="exact").num_queries == 0

@@ -36,15 +36,15 @@ def is_local(graph, members, radius):
 def test_local_coalitions_are_those_of_small_radius(players, seed, radius):
     graph = random_graph(players, 0.4, seed)
     listed = packing.unpack(local_coalitions(graph, radius, 10_000), players)
-    found = {tuple(np.flatnonzero(row).tolist()) for row in listed}
-    assert len(found) == len(listed)
+    computed = {tuple(np.flatnonzero(row).tolist()) for row in listed}
+    assert len(computed) == len(listed)
     expected = {
         members
         for size in range(1, players + 1)
         for members in itertools.combinations(range(players), size)
         if is_local(graph, set(members), radius)
     }
-    assert found == expected
+    assert computed == expected
     assert (np.diff(listed.sum(axis=1)) >= 0).all()
 
 
@@ -65,11 +65,11 @@ def test_the_index_is_the_exact_one(players, seed, radius, order):
     graph = random_graph(players, 0.4, seed)
     order = min(order, players)
     for index in ("myerson-taylor", "shapley-taylor", "myerson-k-sii", "sii", "myerson-banzhaf", "faith-shap"):
-        found = mage.interactions(local_game(graph, radius, seed), index, order, "exact-local", radius=radius)
+        computed = mage.interactions(local_game(graph, radius, seed), index, order, "exact-local", radius=radius)
         exact = mage.interactions(local_game(graph, radius, seed), index, order, "exact")
-        assert found.values == pytest.approx(exact.values, abs=1e-9)
-    assert found.exact
-    assert (found.std_error == 0).all()
+        assert computed.values == pytest.approx(exact.values, abs=1e-9)
+    assert computed.exact
+    assert (computed.std_error == 0).all()
 
 
 def test_games_that_are_not_local_are_refused():
@@ -92,10 +92,10 @@ def test_models_tell_their_radius(model, hops):
     data = ring(14)
     game = ModelGame(model.double().eval(), data, masking="split")
     assert game.num_hops == hops
-    found = mage.interactions(game, method="exact-local")
+    computed = mage.interactions(game, method="exact-local")
     exact = mage.interactions(ModelGame(model, data, masking="split"), method="exact")
-    assert found.num_queries < game.graph.count_connected(cap=10**6) / 2
-    assert found.values == pytest.approx(exact.values, abs=rounding(exact.values, np.float64))
+    assert computed.num_queries < game.graph.count_connected(cap=10**6) / 2
+    assert computed.values == pytest.approx(exact.values, abs=rounding(exact.values, np.float64))
 
 
 @pytest.mark.parametrize("kind", ["gin", "gcn", "gat"])
@@ -119,9 +119,9 @@ def test_models_that_add_up_their_nodes_show_their_contributions(kind, readout, 
         masks = np.random.default_rng(seed).random((20, 10)) < 0.6
         assert contributions(packing.pack(masks)).sum(axis=1) == pytest.approx(game.worth(masks), abs=1e-12)
         for index in ("myerson-taylor", "myerson-k-sii", "faith-shap"):
-            found = mage.interactions(ModelGame(model, data, masking="split"), index, order, "exact-local")
+            computed = mage.interactions(ModelGame(model, data, masking="split"), index, order, "exact-local")
             exact = mage.interactions(ModelGame(model, data, masking="split"), index, order, "exact")
-            assert found.values == pytest.approx(exact.values, abs=1e-12)
+            assert computed.values == pytest.approx(exact.values, abs=1e-12)
 
 
 @given(st.integers(1, 7), st.integers(0, 300), st.integers(0, 3))
@@ -136,11 +136,11 @@ def test_neighbourhoods_are_what_a_node_sees(players, seed, radius):
         rejected = np.zeros_like(members)
         count = neighbourhoods(bits, root, radius, members, rejected, 10_000)
         listed = packing.unpack(members[:count], players), packing.unpack(rejected[:count], players)
-        found = {
+        computed = {
             (tuple(np.flatnonzero(taken)), tuple(np.flatnonzero(refused)))
             for taken, refused in zip(*listed, strict=True)
         }
-        assert len(found) == count
+        assert len(computed) == count
         seen = {}
         for size in range(1, players + 1):
             for coalition in itertools.combinations(range(players), size):
@@ -154,7 +154,7 @@ def test_neighbourhoods_are_what_a_node_sees(players, seed, radius):
                     reached = reached | layer
                 absent = tuple(sorted(touched - set(coalition)))
                 assert seen.setdefault(tuple(sorted(reached)), absent) == absent
-        assert found == set(seen.items())
+        assert computed == set(seen.items())
         assert neighbourhoods(bits, root, radius, members[:0], rejected[:0], count - 1) == -1
 
 
@@ -163,11 +163,11 @@ def test_equal_neighbourhoods_are_asked_for_once():
     edges = torch.tensor([[0] * 9, list(range(1, 10))])
     data = Data(x=torch.ones(10, 2).double(), edge_index=torch.cat([edges, edges.flip(0)], dim=1))
     game = ModelGame(GIN(2, 2, 8, num_layers=1).double().eval(), data, masking="split")
-    found = mage.interactions(game, method="exact-local", radius=None)
+    computed = mage.interactions(game, method="exact-local", radius=None)
     exact = mage.interactions(ModelGame(game.model, data, masking="split"), method="exact")
-    assert found.values == pytest.approx(exact.values, abs=rounding(exact.values, np.float64))
+    assert computed.values == pytest.approx(exact.values, abs=rounding(exact.values, np.float64))
     # A few trees, two runs that show how the model pools, and two kinds of checks; not 521 coalitions.
-    assert found.num_queries < 2 * 5 + 2 + 2 * 64 + 2 * 64 + 5
+    assert computed.num_queries < 2 * 5 + 2 + 2 * 64 + 2 * 64 + 5
     assert game.graph.count_connected(cap=10**6) == 521
 
 
@@ -187,9 +187,9 @@ def test_normalised_layers_depend_on_one_hop_more():
     model, data = GCN(4, 2, 8, num_layers=1).double().eval(), ring(9)
     with pytest.raises(NotLocalError):
         mage.interactions(ModelGame(model, data, masking="split"), method="exact-local", radius=1)
-    found = mage.interactions(ModelGame(model, data, masking="split"), method="exact-local")
+    computed = mage.interactions(ModelGame(model, data, masking="split"), method="exact-local")
     exact = mage.interactions(ModelGame(model, data, masking="split"), method="exact")
-    assert found.values == pytest.approx(exact.values, abs=rounding(exact.values, np.float64))
+    assert computed.values == pytest.approx(exact.values, abs=rounding(exact.values, np.float64))
 
 
 @pytest.mark.parametrize(
@@ -263,9 +263,9 @@ def test_models_that_do_not_take_computation_trees_see_coalitions(monkeypatch):
     assert reach.extra_hop
     refused = []
     monkeypatch.setattr(nodes, "_from_trees", lambda *_: refused.append("asked"))
-    found = mage.interactions(game, method="exact-local")
+    computed = mage.interactions(game, method="exact-local")
     exact = mage.interactions(ModelGame(model, data, masking="split"), method="exact")
-    assert found.values == pytest.approx(exact.values, abs=1e-12)
+    assert computed.values == pytest.approx(exact.values, abs=1e-12)
     assert not refused
 
 
@@ -294,9 +294,9 @@ def test_edges_of_all_kinds(what):
         weights = torch.rand(edges.size(1)).double() + 0.5 if what == "weights" else torch.ones(edges.size(1)).double()
         data = Data(x=torch.eye(3).double()[torch.randint(3, (9,))], edge_index=edges, edge_weight=weights)
         model = Weighted().double().eval()
-        found = mage.interactions(ModelGame(model, data, masking="split"), method="exact-local")
+        computed = mage.interactions(ModelGame(model, data, masking="split"), method="exact-local")
         exact = mage.interactions(ModelGame(model, data, masking="split"), method="exact")
-        assert found.values == pytest.approx(exact.values, abs=1e-12)
+        assert computed.values == pytest.approx(exact.values, abs=1e-12)
 
 
 def test_what_the_model_does_not_look_at_keeps_no_nodes_apart():
@@ -325,12 +325,12 @@ def test_molecules_that_have_too_many_coalitions():
     model = authors_checkpoint(folder, "mutagenic", "gcn")
     dataset = mage.datasets.load("mutagenic")
     game = ModelGame(model, dataset[2586], masking="split")
-    found = mage.interactions(game, method="exact-local", budget=50_000)
-    assert found.exact
-    assert found.num_queries < 10_000
+    computed = mage.interactions(game, method="exact-local", budget=50_000)
+    assert computed.exact
+    assert computed.num_queries < 10_000
     assert game.graph.count_connected(cap=1_000_000) > 500_000
     sampled = mage.interactions(ModelGame(model, dataset[2586], masking="split"), method="surrogate", budget=3000)
-    inside = np.abs(sampled.values - found.values) <= 3 * sampled.std_error + 1e-5 * np.abs(found.values).max()
+    inside = np.abs(sampled.values - computed.values) <= 3 * sampled.std_error + 1e-5 * np.abs(computed.values).max()
     assert inside.mean() > 0.97
 
 
@@ -367,7 +367,7 @@ def test_worths_that_are_all_rounding_are_no_violation(order):
         torch.manual_seed(seed)
         data = Data(x=torch.randn(4, 4), edge_index=torch.zeros(2, 0, dtype=torch.long))
         game = ModelGame(GIN(4, 2, 8, num_layers=2).eval(), data, masking="split", batch_size=2)
-        found = mage.interactions(game, order=order, method="exact-local")
-        assert np.abs(found.values).max() <= rounding(game.prediction)
+        computed = mage.interactions(game, order=order, method="exact-local")
+        assert np.abs(computed.values).max() <= rounding(game.prediction)
     one = ModelGame(game.model, Data(x=torch.randn(1, 4), edge_index=data.edge_index), masking="split")
     assert len(mage.interactions(one, order=order, method="exact-local", radius=1).values) == 1

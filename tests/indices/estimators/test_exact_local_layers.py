@@ -78,9 +78,9 @@ def test_the_index_is_the_exact_one(name, edges):
     for seed in range(2):
         data = a_graph(edges, seed)
         model = (Network(PLAIN[name]) if name in PLAIN else NetworkWithEdges(WITH_EDGES[name])).double().eval()
-        found = mage.interactions(ModelGame(model, data, masking="split", target=0), method="exact-local")
+        computed = mage.interactions(ModelGame(model, data, masking="split", target=0), method="exact-local")
         exact = mage.interactions(ModelGame(model, data, masking="split", target=0), method="exact")
-        assert found.values == pytest.approx(exact.values, abs=1e-10 * np.abs(exact.values).max())
+        assert computed.values == pytest.approx(exact.values, abs=1e-10 * np.abs(exact.values).max())
 
 
 @pytest.mark.parametrize("name", ["GCN", "GAT", "gated", "GINE"])

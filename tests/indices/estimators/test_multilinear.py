@@ -61,11 +61,11 @@ def test_terms_are_the_discrete_derivatives(game, order, seed):
     assert done == 6
 
 
-def scores(found, exact):
+def scores(estimate, exact):
     """How far values are off, in standard errors; those without error must be right."""
-    sampled = found.std_error > 0
-    np.testing.assert_allclose(found.values[~sampled], exact.values[~sampled], atol=1e-9)
-    return (found.values - exact.values)[sampled] / found.std_error[sampled]
+    sampled = estimate.std_error > 0
+    np.testing.assert_allclose(estimate.values[~sampled], exact.values[~sampled], atol=1e-9)
+    return (estimate.values - exact.values)[sampled] / estimate.std_error[sampled]
 
 
 @pytest.mark.parametrize("antithetic", [False, True])
@@ -76,12 +76,17 @@ def test_converges_within_its_own_standard_errors(index, order, antithetic):
     exact = interactions(game, index, order, "exact")
     options = {"samples": 400, "antithetic": antithetic}
     runs = [interactions(game, index, order, "multilinear", seed=seed, **options) for seed in range(12)]
-    z = np.array([scores(found, exact) for found in runs])
+    z = np.array([scores(estimate, exact) for estimate in runs])
     assert np.abs(z).max() < 5
     # Root mean square of standard normals; the terms of a run are correlated, so the band is wide but not empty.
     assert 0.75 < np.sqrt(np.mean(z**2)) < 1.25
-    found = runs[0]
-    assert (found.method, found.num_samples, found.num_permutations, found.exact) == ("multilinear", 400, 0, False)
+    estimate = runs[0]
+    assert (estimate.method, estimate.num_samples, estimate.num_permutations, estimate.exact) == (
+        "multilinear",
+        400,
+        0,
+        False,
+    )
 
 
 def test_several_places_and_both_ends(mixed_index):
@@ -99,9 +104,9 @@ def test_intervals_hold_the_truth(index):
     exact = interactions(game, index, 2, "exact").values
     covered, errors = [], []
     for seed in range(120):
-        found = interactions(game, index, 2, "multilinear", samples=100, seed=seed)
-        covered.append(np.abs(found.values - exact) <= 1.96 * found.std_error + 1e-12)
-        errors.append(found.values - exact)
+        estimate = interactions(game, index, 2, "multilinear", samples=100, seed=seed)
+        covered.append(np.abs(estimate.values - exact) <= 1.96 * estimate.std_error + 1e-12)
+        errors.append(estimate.values - exact)
     assert 0.92 <= np.mean(covered) <= 0.98
     # No bias: the mean over runs, in its own standard error, is a sample of standard normals.
     z = np.mean(errors, axis=0) / (np.std(errors, axis=0, ddof=1) / np.sqrt(120))
@@ -115,24 +120,24 @@ def test_groups_have_errors_that_go_together():
     exact = interactions(game, "myerson-sii", 2, "exact")
     z = []
     for seed in range(80):
-        found = interactions(game, "myerson-sii", 2, "multilinear", samples=100, seed=seed)
-        assert found.error_parts.shape == (50, 36)
-        z += [(found.group(g) - exact.group(g)) / found.group_error(g) for g in ([0, 1, 2], [1, 4, 5, 6], [7])]
+        estimate = interactions(game, "myerson-sii", 2, "multilinear", samples=100, seed=seed)
+        assert estimate.error_parts.shape == (50, 36)
+        z += [(estimate.group(g) - exact.group(g)) / estimate.group_error(g) for g in ([0, 1, 2], [1, 4, 5, 6], [7])]
     assert 0.85 <= np.sqrt(np.mean(np.square(z))) <= 1.15
-    found = interactions(game, "myerson-sii", 2, "multilinear", samples=100)
-    assert found.group_error([3]) == pytest.approx(found.error(3))
-    draws = np.array([found.redrawn(np.random.default_rng(seed)).values - found.values for seed in range(1500)])
-    assert draws.std(axis=0).mean() == pytest.approx(found.std_error.mean(), rel=0.1)
+    estimate = interactions(game, "myerson-sii", 2, "multilinear", samples=100)
+    assert estimate.group_error([3]) == pytest.approx(estimate.error(3))
+    draws = np.array([estimate.redrawn(np.random.default_rng(seed)).values - estimate.values for seed in range(1500)])
+    assert draws.std(axis=0).mean() == pytest.approx(estimate.std_error.mean(), rel=0.1)
 
 
 def test_saved_with_the_rest(tmp_path):
     game = random_game(6, [(0, 1), (1, 2), (2, 3)], seed=1)
-    found = interactions(game, "myerson-sii", 2, "multilinear", samples=20)
-    found.save(tmp_path / "found.mage")
-    again = type(found).load(tmp_path / "found.mage")
+    estimate = interactions(game, "myerson-sii", 2, "multilinear", samples=20)
+    estimate.save(tmp_path / "estimate.mage")
+    again = type(estimate).load(tmp_path / "estimate.mage")
     assert (again.num_samples, again.reason, again.method) == (20, "named in the request", "multilinear")
-    np.testing.assert_allclose(again.error_parts, found.error_parts, rtol=1e-6)
-    assert "multilinear, 20 random sets" in repr(found)
+    np.testing.assert_allclose(again.error_parts, estimate.error_parts, rtol=1e-6)
+    assert "multilinear, 20 random sets" in repr(estimate)
 
 
 def test_what_few_coalitions_tell_is_exact():
@@ -159,13 +164,13 @@ def counted_game(memo_capacity=1 << 20):
 @pytest.mark.parametrize("index", ["myerson-sii", "myerson-k-sii", "myerson-banzhaf"])
 def test_budget_is_never_passed_and_nearly_used(index):
     game = counted_game()
-    found = interactions(game, index, 2, "multilinear", budget=1500)
-    assert found.stopped == "budget"
-    assert 0.6 * 1500 < found.num_queries <= 1500
-    again = interactions(counted_game(), index, 2, "multilinear", samples=found.num_samples)
-    np.testing.assert_array_equal(again.values, found.values)
+    estimate = interactions(game, index, 2, "multilinear", budget=1500)
+    assert estimate.stopped == "budget"
+    assert 0.6 * 1500 < estimate.num_queries <= 1500
+    again = interactions(counted_game(), index, 2, "multilinear", samples=estimate.num_samples)
+    np.testing.assert_array_equal(again.values, estimate.values)
     more = counted_game()
-    interactions(more, index, 2, "multilinear", samples=found.num_samples + 2)
+    interactions(more, index, 2, "multilinear", samples=estimate.num_samples + 2)
     assert more.num_queries > 1500
     with pytest.raises(ValueError, match=r"budget: 20 is too small; .* one group of 2 random sets need \d+ coalitions"):
         interactions(counted_game(), index, 2, "multilinear", budget=20)
@@ -198,9 +203,9 @@ def test_seeds_antithetic_pairs_and_stopping():
     first, second = (interactions(random_game(9, BA), "sii", 2, "multilinear", samples=8, seed=s) for s in (0, 1))
     assert not np.array_equal(first.values, second.values)
     graph = PlayerGraph(12, list(nx.barabasi_albert_graph(12, 2, seed=4).edges))
-    found = interactions(smooth_game(graph, 1), "myerson-sii", 2, "multilinear", samples=20_000, tolerance=0.1)
-    assert found.stopped == "tolerance"
-    assert found.std_error.max() <= 0.1
+    estimate = interactions(smooth_game(graph, 1), "myerson-sii", 2, "multilinear", samples=20_000, tolerance=0.1)
+    assert estimate.stopped == "tolerance"
+    assert estimate.std_error.max() <= 0.1
     assert interactions(smooth_game(graph, 1), "sii", 2, "multilinear", callback=lambda _: True).partial
 
 
@@ -208,9 +213,9 @@ def test_seeds_antithetic_pairs_and_stopping():
 def test_orders_above_the_number_of_players(players):
     for name in GRAPH_INDICES:
         exact = interactions(random_game(players), name, 3, "exact")
-        found = interactions(random_game(players), name, 3, "multilinear", samples=4000)
-        assert len(found) == sum(math.comb(players, size) for size in range(1, players + 1))
-        assert np.abs(found.values - exact.values).max() < 0.2
+        estimate = interactions(random_game(players), name, 3, "multilinear", samples=4000)
+        assert len(estimate) == sum(math.comb(players, size) for size in range(1, players + 1))
+        assert np.abs(estimate.values - exact.values).max() < 0.2
 
 
 def test_indices_that_are_no_averages_over_orderings_are_refused():

@@ -50,9 +50,9 @@ class EqualSplit(Estimator):
 def test_an_estimator_of_your_own():
     register_estimator(EqualSplit())
     game = random_game(4)
-    found = mage.interactions(game, "shapley", method="equal-split")
-    np.testing.assert_allclose(found.values, game.total / 4)
-    assert (found.method, found.exact) == ("equal-split", False)
+    estimate = mage.interactions(game, "shapley", method="equal-split")
+    np.testing.assert_allclose(estimate.values, game.total / 4)
+    assert (estimate.method, estimate.exact) == ("equal-split", False)
     with pytest.raises(ValueError, match="nobody to share with"):
         mage.interactions(random_game(1), "shapley", method="equal-split")
     with pytest.raises(ValueError, match="there is an estimator 'equal-split' already"):

@@ -135,11 +135,11 @@ def test_regressors_predict_what_they_have_not_seen(name, least):
 def test_a_large_enough_budget_gives_the_exact_index(index):
     graph = random_graph(6, 0.5, 1)
     game = random_game(6, graph, seed=1)
-    found = mage.interactions(game, index, method="surrogate", budget=200)
+    estimate = mage.interactions(game, index, method="surrogate", budget=200)
     exact = mage.interactions(game, index, method="exact")
-    np.testing.assert_allclose(found.values, exact.values, atol=1e-12)
-    assert found.exact
-    assert (found.std_error == 0).all()
+    np.testing.assert_allclose(estimate.values, exact.values, atol=1e-12)
+    assert estimate.exact
+    assert (estimate.std_error == 0).all()
 
 
 @pytest.mark.parametrize(("order", "number"), [(1, 60), pytest.param(2, 200, marks=pytest.mark.long), (3, 60)])
@@ -306,16 +306,16 @@ def test_tolerance_stops_as_soon_as_it_is_met(method):
     seen = []
     options = {"method": method, "budget": 5000, **learning(method)}
     free = mage.interactions(
-        smooth_game(graph, 1), callback=lambda found: seen.append(found.std_error.max()), **options
+        smooth_game(graph, 1), callback=lambda estimate: seen.append(estimate.std_error.max()), **options
     )
     assert free.stopped == "budget"
     target = seen[1]
-    found = mage.interactions(smooth_game(graph, 1), tolerance=target, **options)
-    assert found.stopped == "tolerance"
-    assert found.std_error.max() <= target
-    assert found.num_queries < free.num_queries
+    estimate = mage.interactions(smooth_game(graph, 1), tolerance=target, **options)
+    assert estimate.stopped == "tolerance"
+    assert estimate.std_error.max() <= target
+    assert estimate.num_queries < free.num_queries
     # Not before: the look before this one was still above it.
-    assert min(seen[: seen.index(found.std_error.max())], default=np.inf) > target
+    assert min(seen[: seen.index(estimate.std_error.max())], default=np.inf) > target
 
 
 @pytest.mark.parametrize(
@@ -326,10 +326,10 @@ def test_motifs_stable_stops_with_the_right_motif(method, limit):
     carrier = np.zeros(13, bool)
     carrier[[0, 2, 3]] = True
     game = mage.Game(lambda m: (m | ~carrier).all(axis=1) + 0.01 * m.sum(axis=1), 13, graph)
-    found = mage.interactions(game, method=method, until="motifs stable", **learning(method), **limit)
-    assert found.stopped == "until"
-    assert found.num_queries < 1800 or found.num_permutations < 9000
-    best = mage.find_motifs(found)
+    estimate = mage.interactions(game, method=method, until="motifs stable", **learning(method), **limit)
+    assert estimate.stopped == "until"
+    assert estimate.num_queries < 1800 or estimate.num_permutations < 9000
+    best = mage.find_motifs(estimate)
     assert best.nodes == mage.find_motifs(mage.interactions(game, method="exact")).nodes
 
 
@@ -337,10 +337,10 @@ def test_motifs_stable_stops_with_the_right_motif(method, limit):
 def test_cancelling_and_interrupting_keep_what_there_is(method):
     graph = mage.PlayerGraph(14, list(nx.barabasi_albert_graph(14, 2, seed=4).edges))
     options = {"method": method, "budget": 4000, **learning(method)}
-    found = mage.interactions(smooth_game(graph, 1), callback=lambda _: True, **options)
-    assert (found.stopped, found.partial) == ("cancelled", True)
-    assert "cancelled" in repr(found)
-    assert np.isfinite(found.values).all()
+    estimate = mage.interactions(smooth_game(graph, 1), callback=lambda _: True, **options)
+    assert (estimate.stopped, estimate.partial) == ("cancelled", True)
+    assert "cancelled" in repr(estimate)
+    assert np.isfinite(estimate.values).all()
 
     game = smooth_game(graph, 1)
     answer = game.value_fn
@@ -363,8 +363,8 @@ def test_cancelling_and_interrupting_keep_what_there_is(method):
 
 def test_partial_results_survive_on_disk(tmp_path):
     graph = mage.PlayerGraph(14, list(nx.barabasi_albert_graph(14, 2, seed=4).edges))
-    found = mage.interactions(smooth_game(graph, 1), method="surrogate", budget=400, callback=lambda _: True)
-    found.save(tmp_path / "partial.mage")
+    estimate = mage.interactions(smooth_game(graph, 1), method="surrogate", budget=400, callback=lambda _: True)
+    estimate.save(tmp_path / "partial.mage")
     again = mage.Interactions.load(tmp_path / "partial.mage")
     assert (again.stopped, again.method) == ("cancelled", "surrogate")
     assert again.partial

@@ -110,8 +110,8 @@ def test_values_on_unanimity_games_are_the_published_ones(index, order):
 @pytest.mark.parametrize("index", ANY_ORDER)
 def test_unanimity_games_of_connected_carriers(index):
     path = [(i, i + 1) for i in range(7)]
-    found = interactions(unanimity_game(8, range(2, 7), path), index, 3, "exact")
-    for term in found:
+    computed = interactions(unanimity_game(8, range(2, 7), path), index, 3, "exact")
+    for term in computed:
         inside = set(term.players) <= set(range(2, 7))
         expected = FAMILIES[index].on_unanimity(len(term.players), 3, 5) if inside else 0.0
         assert term.value == pytest.approx(expected, abs=1e-12)
@@ -149,9 +149,9 @@ def test_an_index_of_your_own():
         lambda size, order: Measure((Density(6.0, 1, 1),)),
     )
     register_index(*forms)
-    found = interactions(unanimity_game(5, [0, 1, 2]), "middle", 2, "exact")
-    assert found[0, 1] == pytest.approx(6 * (1 / 3 - 1 / 4))  # ∫ x · 6 x (1 − x) dx
-    assert found[0] == pytest.approx(6 * (1 / 4 - 1 / 5))
+    computed = interactions(unanimity_game(5, [0, 1, 2]), "middle", 2, "exact")
+    assert computed[0, 1] == pytest.approx(6 * (1 / 3 - 1 / 4))  # ∫ x · 6 x (1 − x) dx
+    assert computed[0] == pytest.approx(6 * (1 / 4 - 1 / 5))
     assert interactions(unanimity_game(5, [0, 1, 2], [(0, 1)]), "Myerson_Middle", 2, "exact")[0, 1] == 0
     register_index(*forms)  # again, which changes nothing
     with pytest.raises(ValueError, match="there is an index 'middle' already"):

@@ -186,7 +186,7 @@ def test_the_result_does_not_depend_on_what_the_game_knows():
 
 
 def test_small_buffers_and_wide_coalitions(monkeypatch):
-    game = Game(lambda masks: np.tanh(masks[:, :4].sum(axis=1) + masks[:, 60:68].sum(axis=1)), 70, nx.path_graph(70))
+    game = Game(lambda masks: 1 / (1 + masks[:, :4].sum(axis=1) + masks[:, 60:68].sum(axis=1)), 70, nx.path_graph(70))
     expected = interactions(game, "myerson-sii", 2, "multilinear", samples=6)
     monkeypatch.setattr(multilinear, "collected", lambda *arguments: collected(*arguments, capacity=8))
     np.testing.assert_array_equal(

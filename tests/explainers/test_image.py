@@ -95,11 +95,11 @@ def test_loaded_classifiers_prepare_pictures_themselves(tmp_path):
 
 def test_pictures_of_prepared_images_are_stretched_into_range():
     game = ImageGame(Bars(), 6 * torch.rand(3, 8, 8) - 3, patches=(2, 2))
-    pixels = picture_of(game)
+    pixels = picture_of(game.image)
     assert pixels.shape == (8, 8, 3)
     assert (pixels.min(), pixels.max()) == (0.0, 1.0)
     grey = ImageGame(lambda images: images.flatten(1), torch.rand(1, 4, 4), patches=(2, 2))
-    assert np.array_equal(picture_of(grey), grey.image[0].numpy())
+    assert np.array_equal(picture_of(grey.image), grey.image[0].numpy())
 
 
 def test_wrong_input_is_refused():

@@ -202,13 +202,14 @@ class LocalShapley:
             near = near | self.game.graph.neighbours(near)
         others, always = near & ~sets, ~near
         if self.samples is None:
-            parts = [self._exact(*rows) for rows in zip(sets, others, always, strict=True)]
-            return np.array(parts, dtype=np.float64)
+            each = [self._exact(*rows) for rows in zip(sets, others, always, strict=True)]
+            return np.array(each, dtype=np.float64)
         # Draws come in one sequence, so the size of the chunks changes memory and speed, but no reward.
         rows = min(_ROWS_AT_ONCE, 2 * _DRAWS_AT_ONCE // (sets.shape[1] + 1))
         at_once = max(1, rows // (2 * self.samples))
         chunks = [slice(start, start + at_once) for start in range(0, len(sets), at_once)]
-        return np.concatenate([self._sampled(sets[some], others[some], always[some], self.samples) for some in chunks])
+        parts = [self._sampled(sets[part], others[part], always[part], self.samples) for part in chunks]
+        return np.concatenate(parts)
 
     def _sampled(self, sets: Masks, others: Masks, always: Masks, samples: int) -> Floats:
         count, size = sets.shape

@@ -64,13 +64,13 @@ class EdgeGame(Game):
         kept = torch.from_numpy(masks[:, self.player_of_column]).to(graph.device)
         values = []
         with evaluating(self._nodes.model):
-            for some in torch.split(kept, portion):
-                copy, column = torch.nonzero(some, as_tuple=True)
-                everyone = torch.ones(len(some), size, dtype=torch.bool, device=graph.device)
+            for block in torch.split(kept, portion):
+                copy, column = torch.nonzero(block, as_tuple=True)
+                everyone = torch.ones(len(block), size, dtype=torch.bool, device=graph.device)
                 union = with_all_nodes(graph, everyone, graph.node, copy, column)
-                out = self._nodes.runner.forward(union.data, len(some))
+                out = self._nodes.runner.forward(union.data, len(block))
                 # Models that squeeze away a column, or the only graph of a batch, are brought back to a row a graph.
-                values.append(self._nodes.readout(out.reshape(len(some), -1)).double())
+                values.append(self._nodes.readout(out.reshape(len(block), -1)).double())
         return np.asarray(torch.cat(values).cpu().numpy())
 
 
@@ -91,8 +91,8 @@ def shapley_by_sampling(game: Game, density: float, num_samples: int, seed: int)
         # The rank of uniform numbers is a uniform ordering.
         keys = generator.random((len(players), num_samples, count))
         background = generator.random((len(players), num_samples, count)) < density
-        own = keys[np.arange(len(players)), :, players]
-        without = (keys < own[:, :, None]) | background
+        arrival = keys[np.arange(len(players)), :, players]
+        without = (keys < arrival[:, :, None]) | background
         within = without.copy()
         within[np.arange(len(players)), :, players] = True
         both = np.concatenate([within.reshape(-1, count), without.reshape(-1, count)])

@@ -83,24 +83,10 @@ def explain(
     Returns:
         Motifs, interactions, masks, what they cost, and the request.
     """
-    whole = ExplainRequest.of(
-        GraphRequest,
-        request,
-        target=target,
-        node=node,
-        edge=edge,
-        num_motifs=num_motifs,
-        max_nodes=max_nodes,
-        tau=tau,
-        output=output,
-        masking=masking,
-        order=order,
-        method=method,
-        budget=budget,
-        permutations=permutations,
-        seed=seed,
-        **fields,
-    )
+    of_model = {"target": target, "node": node, "edge": edge, "output": output, "masking": masking}
+    of_index = {"order": order, "method": method, "budget": budget, "permutations": permutations, "seed": seed}
+    of_motifs = {"num_motifs": num_motifs, "max_nodes": max_nodes, "tau": tau}
+    whole = ExplainRequest.of(GraphRequest, request, **of_model, **of_index, **of_motifs, **fields)
     return explain_graph(model, data, whole, names=names, class_names=class_names, progress=progress)
 
 

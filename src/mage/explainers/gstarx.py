@@ -156,8 +156,8 @@ def hamiache_navarro(game: Game) -> Floats:
     Reference: Hamiache & Navarro, Associated consistency, value and graphs, International Journal of Game Theory 2020.
     """
     values = np.zeros(game.num_players)
-    for part, found in _values_of_parts(game, [tuple(part) for part in game.graph.components()], 0.0):
-        values[list(part)] = found
+    for part, values_of_part in _values_of_parts(game, [tuple(part) for part in game.graph.components()], 0.0):
+        values[list(part)] = values_of_part
     return values
 
 
@@ -212,7 +212,7 @@ def _values_of_parts(
     """Hamiache-Navarro values in the graphs induced by connected parts; worths are asked for in large batches."""
     adjacency = game.graph.adjacency
     waiting: list[tuple[tuple[int, ...], Floats]] = []
-    asked: list[Masks] = []
+    blocks: list[Masks] = []
     rows = 0
     for number, part in enumerate(parts):
         inner = PlayerGraph(len(part), np.argwhere(adjacency[np.ix_(part, part)]))
@@ -220,10 +220,10 @@ def _values_of_parts(
         masks = np.zeros((len(coalitions), game.num_players), dtype=np.bool_)
         masks[:, list(part)] = coalitions
         waiting.append((part, weights))
-        asked.append(masks)
+        blocks.append(masks)
         rows += len(masks)
         if rows >= _ROWS_AT_ONCE or number == len(parts) - 1:
-            worths = np.split(game.worth(np.concatenate(asked)) + shift, np.cumsum([len(m) for m in asked[:-1]]))
+            worths = np.split(game.worth(np.concatenate(blocks)) + shift, np.cumsum([len(m) for m in blocks[:-1]]))
             for (ready, mixed), worth in zip(waiting, worths, strict=True):
                 yield ready, mixed @ worth
-            waiting, asked, rows = [], [], 0
+            waiting, blocks, rows = [], [], 0

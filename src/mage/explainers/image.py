@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Unpack
+from typing import Any, Unpack
 
 import numpy as np
 
@@ -16,9 +16,6 @@ from mage.explainers.pipeline import InputGraph, Progress, explain_game
 from mage.explainers.request import ExplainRequest
 from mage.explanation import Explanation, ImageSubject
 from mage.games.request import ImageRequest
-
-if TYPE_CHECKING:
-    from mage.games.image_game import ImageGame
 
 
 def explain_image(
@@ -66,24 +63,15 @@ def explain_image(
     require("torch_geometric", "pyg")
     from mage.games.image_game import ImageGame
 
-    whole = ExplainRequest.of(
-        ImageRequest,
-        request,
-        target=target,
-        num_motifs=num_motifs,
-        max_nodes=max_nodes,
-        tau=tau,
-        patches=patches,
-        segments=segments,
-        fill=fill,
-        **fields,
-    )
+    everyday = {"target": target, "num_motifs": num_motifs, "max_nodes": max_nodes, "tau": tau}
+    regions = {"patches": patches, "segments": segments, "fill": fill}
+    whole = ExplainRequest.of(ImageRequest, request, **everyday, **regions, **fields)
     started = time.perf_counter()
     image_request = whole.model_as(ImageRequest)
     network, tensor, shown, known = _prepared(model, image)
     game = ImageGame(network, tensor, image_request)
     picture = shown if image_request.picture is None else np.asarray(image_request.picture)
-    picture = picture_of(game) if picture is None else picture
+    picture = picture_of(game.image) if picture is None else picture
     if picture.shape[:2] != game.segments.shape:
         raise ValueError(f"picture must have the image's {list(game.segments.shape)} pixels, got {list(picture.shape)}")
     if class_names is None and len(known) == max(2, len(game.prediction)) and game.target is not None:
@@ -93,9 +81,9 @@ def explain_image(
     return explain_game(game, whole, graph, progress=progress, started=started)
 
 
-def picture_of(game: ImageGame) -> AnyArray:
-    """A prepared image as floats [h, w] or [h, w, 3] in [0, 1]: normalisation is undone by stretching the range."""
-    pixels = game.image.float().cpu().movedim(0, 2).numpy()
+def picture_of(image: Any) -> AnyArray:
+    """A prepared image [c, h, w] as floats [h, w] or [h, w, 3] in [0, 1]: its range is stretched to undo a scaling."""
+    pixels = image.float().cpu().movedim(0, 2).numpy()
     if pixels.shape[2] not in (1, 3):
         pixels = pixels.mean(axis=2, keepdims=True)
     low, high = float(pixels.min()), float(pixels.max())

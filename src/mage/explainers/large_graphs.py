@@ -137,9 +137,9 @@ class PlayerReduction:
         required = [player for player, nodes in enumerate(members) if wanted & nodes]
         barred = [player for player, nodes in enumerate(members) if nodes <= unwanted]
         before = game.num_queries
-        found = steps.interactions(game, self)
+        interactions = steps.interactions(game, self)
         most = max(2, math.ceil(_SHARE_WINNING * game.num_players), len(required))
-        motifs = steps.motifs(game, found, max_nodes=most, include=tuple(required), exclude=tuple(barred))
+        motifs = steps.motifs(game, interactions, max_nodes=most, include=tuple(required), exclude=tuple(barred))
         # A few orderings can miss a member of a larger group; what it changes on its own they cannot hide.
         targets = game.target_players
         effect = single_effects(game, targets, steps.request.motifs.tau)
@@ -147,7 +147,7 @@ class PlayerReduction:
         notable = [p for p in np.argsort(-effect, kind="stable").tolist() if effect[p] > _NOTABLE * effect.max()]
         first = list(dict.fromkeys([*motifs.nodes, *notable]))
         winners = _within_reach(game, first, targets, most) if first else []
-        self._note_stage(game, found, motifs, winners, game.num_queries - before)
+        self._note_stage(game, interactions, motifs, winners, game.num_queries - before)
         return winners
 
     def _parts(self, game: ModelGame, nodes: Integers) -> list[list[int]]:
@@ -184,9 +184,9 @@ class PlayerReduction:
         return game.zoomed([game.player_nodes[player].tolist() for player in kept])
 
     def _note_stage(
-        self, game: ModelGame, found: Interactions, motifs: MotifSet, kept: list[int], num_queries: int
+        self, game: ModelGame, interactions: Interactions, motifs: MotifSet, kept: list[int], num_queries: int
     ) -> None:
-        matrix, errors = found.matrix, found.std_error_matrix
+        matrix, errors = interactions.matrix, interactions.std_error_matrix
         pairs = np.argwhere(np.triu(matrix, 1))
         self.stages.append(
             Stage(
@@ -195,8 +195,8 @@ class PlayerReduction:
                 motifs=tuple(Motif(motif.nodes, motif.score) for motif in motifs),
                 first_order=tuple(np.diag(matrix).tolist()),
                 pairs=tuple((i, j, float(matrix[i, j]), float(errors[i, j])) for i, j in pairs.tolist()),
-                exact=found.exact,
-                method=found.method,
+                exact=interactions.exact,
+                method=interactions.method,
                 num_queries=num_queries,
             )
         )
@@ -250,10 +250,10 @@ def single_effects(game: ModelGame, targets: list[int], tau: float = 0.5) -> Flo
         return np.where(change > 0, tau * change, (tau - 1) * change)
 
     for start in range(0, count, _ROWS):
-        some = np.arange(start, min(start + _ROWS, count))
-        rows = np.zeros((len(some), count), dtype=np.bool_)
-        rows[np.arange(len(some)), some] = True
-        effect[some] = np.maximum(weighed(everyone - game.worth(~rows)), weighed(game.worth(rows | base) - alone))
+        players = np.arange(start, min(start + _ROWS, count))
+        rows = np.zeros((len(players), count), dtype=np.bool_)
+        rows[np.arange(len(players)), players] = True
+        effect[players] = np.maximum(weighed(everyone - game.worth(~rows)), weighed(game.worth(rows | base) - alone))
     return effect
 
 

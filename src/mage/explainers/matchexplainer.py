@@ -65,18 +65,18 @@ class MatchExplainer(Explainer):
         if dataset.task != "graph":
             raise UnsupportedError(f"dataset: {dataset.name} has labels of nodes, and MatchExplainer matches graphs")
         order = np.random.default_rng(seed).permutation(dataset.split.train)
-        found: dict[int, list[Floats]] = {label: [] for label in range(dataset.num_classes)}
+        counterparts: dict[int, list[Floats]] = {label: [] for label in range(dataset.num_classes)}
         size = _GRAPHS_AT_ONCE if Forward(model, set(dataset.batch(order[:1]).keys())).takes_batch else 1
         for union in dataset.batches(order, size):
             out, embeddings = _embedded(model, union, int(union.batch.max()) + 1)
             labels = out.argmax(dim=1) if out.size(1) > 1 else (out[:, 0] > 0).long()
             counts = torch.bincount(union.batch).tolist()
             for label, rows in zip(labels.tolist(), torch.split(embeddings, counts), strict=True):
-                if len(found.setdefault(label, [])) < self.max_graphs:
-                    found[label].append(rows.numpy())
-            if all(len(some) == self.max_graphs for some in found.values()):
+                if len(counterparts.setdefault(label, [])) < self.max_graphs:
+                    counterparts[label].append(rows.numpy())
+            if all(len(graphs) == self.max_graphs for graphs in counterparts.values()):
                 break
-        self.counterparts = found
+        self.counterparts = counterparts
 
     def compute(self, model: Any, data: Data, request: ExplainRequest) -> Explanation:
         """Explain one graph."""
@@ -90,12 +90,12 @@ class MatchExplainer(Explainer):
         graph = GraphInput.of(data)
         budget = request.motifs.max_nodes_of(graph.num_nodes)
         everyone = torch.ones(1, graph.num_nodes, dtype=torch.bool, device=graph.device)
-        own = _embedded(model, split(graph, everyone).data, 1)[1].numpy()
-        others = [rows for rows in self.counterparts.get(game.target, []) if not _same(rows, own)]
-        if others and others[0].shape[1] != own.shape[1]:
+        embeddings = _embedded(model, split(graph, everyone).data, 1)[1].numpy()
+        others = [rows for rows in self.counterparts.get(game.target, []) if not _same(rows, embeddings)]
+        if others and others[0].shape[1] != embeddings.shape[1]:
             raise UnsupportedError(
                 f"MatchExplainer was fitted to embeddings of width {others[0].shape[1]}, and this model has "
-                f"{own.shape[1]}; call fit with this model"
+                f"{embeddings.shape[1]}; call fit with this model"
             )
         others = [rows for rows in others if len(rows) >= budget]
         if not others:
@@ -103,7 +103,7 @@ class MatchExplainer(Explainer):
                 f"MatchExplainer knows no graph of class {game.target} with {budget} nodes or more; ask for fewer with "
                 "max_nodes=, or fit it to more graphs"
             )
-        nodes, distances = matched(own, others, budget)
+        nodes, distances = matched(embeddings, others, budget)
         masks = np.zeros((len(nodes), graph.num_nodes), dtype=np.bool_)
         np.put_along_axis(masks, nodes, True, axis=1)
         worths = game.worth(masks)
@@ -118,38 +118,39 @@ class MatchExplainer(Explainer):
         )
 
 
-def matched(own: Floats, others: Sequence[Floats], count: int) -> tuple[Integers, Floats]:
+def matched(embeddings: Floats, others: Sequence[Floats], count: int) -> tuple[Integers, Floats]:
     """For each other graph, which ``count`` own nodes match its nodes best, and the sum of their distances.
 
     Greedy: the nearest pair first, then the nearest of the nodes that are left, of equal ones the earlier.
     """
     nodes = np.empty((len(others), count), dtype=np.int64)
     total = np.zeros(len(others))
-    scale = max(1e-30, float(np.abs(own).max()), *(float(np.abs(rows).max()) for rows in others))
+    scale = max(1e-30, float(np.abs(embeddings).max()), *(float(np.abs(rows).max()) for rows in others))
     widest = max(map(len, others))
-    step = max(1, _DISTANCES_AT_ONCE // (len(own) * widest))
-    target = torch.from_numpy(own).double()
+    step = max(1, _DISTANCES_AT_ONCE // (len(embeddings) * widest))
+    target = torch.from_numpy(embeddings).double()
     for start in range(0, len(others), step):
-        some = others[start : start + step]
-        distances = torch.full((len(some), len(own), widest), torch.inf, dtype=torch.float64)
-        for row, rows in enumerate(some):
+        chunk = others[start : start + step]
+        distances = torch.full((len(chunk), len(embeddings), widest), torch.inf, dtype=torch.float64)
+        for row, rows in enumerate(chunk):
             # Without matrix products, whose cancellation would tell equal embeddings apart.
             apart = torch.cdist(target, torch.from_numpy(rows).double(), compute_mode="donot_use_mm_for_euclid_dist")
             distances[row, :, : len(rows)] = torch.round(apart / (_RESOLUTION * scale)) * (_RESOLUTION * scale)
-        graphs = torch.arange(len(some))
+        graphs = torch.arange(len(chunk))
         for turn in range(count):
             place = distances.flatten(1).argmin(dim=1)
             mine, theirs = place // widest, place % widest
-            nodes[start : start + len(some), turn] = mine.numpy()
-            total[start : start + len(some)] += distances[graphs, mine, theirs].numpy()
+            nodes[start : start + len(chunk), turn] = mine.numpy()
+            total[start : start + len(chunk)] += distances[graphs, mine, theirs].numpy()
             distances[graphs, mine] = torch.inf
             distances[graphs, :, theirs] = torch.inf
     return np.sort(nodes, axis=1), total
 
 
-def _same(rows: Floats, own: Floats) -> bool:
+def _same(rows: Floats, embeddings: Floats) -> bool:
     """Whether a counterpart is the graph itself, every node of which matches itself and tells nothing."""
-    return rows.shape == own.shape and bool(np.allclose(rows, own, rtol=1e-4, atol=1e-5 * float(np.abs(own).max())))
+    nothing = 1e-5 * float(np.abs(embeddings).max())
+    return rows.shape == embeddings.shape and bool(np.allclose(rows, embeddings, rtol=1e-4, atol=nothing))
 
 
 def _embedded(model: Any, union: Data, count: int) -> tuple[Tensor, Tensor]:

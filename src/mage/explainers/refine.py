@@ -283,5 +283,5 @@ def contrastive_loss(embeddings: Tensor, labels: Tensor) -> Tensor:
     """−log Σ_i exp(p_i / 0.1 t_i), with p_i and t_i the similarity of graph i to those of its class and to all."""
     unit = functional.normalize(embeddings, dim=1)
     similarity = (unit @ unit.T).relu()
-    own = (similarity * (labels[:, None] == labels[None])).sum(dim=1)
-    return -torch.logsumexp(own / (_CONTRAST_TEMPERATURE * similarity.sum(dim=1).clamp(min=1e-6)), dim=0)
+    same_class = (similarity * (labels[:, None] == labels[None])).sum(dim=1)
+    return -torch.logsumexp(same_class / (_CONTRAST_TEMPERATURE * similarity.sum(dim=1).clamp(min=1e-6)), dim=0)

@@ -59,17 +59,8 @@ def explain_text(
     require("torch_geometric", "pyg")
     from mage.games.text_game import TextGame
 
-    whole = ExplainRequest.of(
-        TextRequest,
-        request,
-        target=target,
-        num_motifs=num_motifs,
-        max_nodes=max_nodes,
-        tau=tau,
-        absent=absent,
-        edges=edges,
-        **fields,
-    )
+    everyday = {"target": target, "num_motifs": num_motifs, "max_nodes": max_nodes, "tau": tau}
+    whole = ExplainRequest.of(TextRequest, request, absent=absent, edges=edges, **everyday, **fields)
     started = time.perf_counter()
     game = TextGame(model, sentence, whole.model_as(TextRequest))
     subject = SentenceSubject(game.words, game.sentence.text(np.ones(game.num_players, dtype=np.bool_)))

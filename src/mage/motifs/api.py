@@ -52,15 +52,8 @@ def find_motifs(
     Raises:
         ValueError: An argument does not make sense, or no family of motifs holds all ``include`` nodes.
     """
-    request = changed(
-        request or MotifRequest(),
-        num_motifs=num_motifs,
-        max_nodes=max_nodes,
-        tau=tau,
-        connected=connected,
-        noise_floor=noise_floor,
-        **fields,
-    )
+    everyday = {"num_motifs": num_motifs, "max_nodes": max_nodes, "tau": tau, "connected": connected}
+    request = changed(request or MotifRequest(), noise_floor=noise_floor, **everyday, **fields)
     terms, graph, names = terms_of(interactions, edges)
     problem = MotifProblem.of(request, terms, graph)
     return motif_set(problem, request, solve(problem, request.solver, request.node_limit), names)

@@ -74,20 +74,20 @@ def check_explainer(
                 explainer.fit(model, dataset, seeds[0])
         for seed in seeds:
             # Libraries that are imported on first use may draw a number then, so the first run may do so.
-            found = _without_trace(explainer, model, data, may_draw=seed == seeds[0], seed=seed, **settings)
+            explanation = _without_trace(explainer, model, data, may_draw=seed == seeds[0], seed=seed, **settings)
             again = _without_trace(explainer, model, data, seed=seed, **settings)
-            if found is None or again is None:
-                assert found is again, f"explained at one time and refused at another, with seed {seed}"
+            if explanation is None or again is None:
+                assert explanation is again, f"explained at one time and refused at another, with seed {seed}"
                 continue
-            _check_contents(found, data, max_nodes, num_motifs, connected)
-            assert_same_explanation(found, again, f"seed {seed} twice")
+            _check_contents(explanation, data, max_nodes, num_motifs, connected)
+            assert_same_explanation(explanation, again, f"seed {seed} twice")
             if seed == seeds[0]:
-                first = found
+                first = explanation
                 copy = pickle.loads(pickle.dumps(explainer))  # noqa: S301 (just pickled)
                 unpickled = _without_trace(copy, model, data, seed=seed, **settings)
                 assert unpickled is not None, "refused after pickling"
-                assert_same_explanation(found, unpickled, "after pickling")
-                _check_file(found)
+                assert_same_explanation(explanation, unpickled, "after pickling")
+                _check_file(explanation)
     return first
 
 
@@ -99,33 +99,34 @@ def assert_same_explanation(one: Explanation, other: Explanation, when: str) -> 
     assert same(replace(one, seconds=0.0), replace(other, seconds=0.0)), f"{when}: other fields"
 
 
-def _check_contents(found: Explanation, data: Data, max_nodes: float, num_motifs: int, connected: bool) -> None:
+def _check_contents(explanation: Explanation, data: Data, max_nodes: float, num_motifs: int, connected: bool) -> None:
     size = int(data.num_nodes)
     budget = MotifRequest(max_nodes=max_nodes).max_nodes_of(size)
-    nodes = found.motifs.nodes
+    nodes = explanation.motifs.nodes
     assert len(nodes) <= budget, f"{len(nodes)} nodes, more than M = {budget}"
-    assert len(set(nodes)) == len(nodes), f"motifs overlap: {found.motifs}"
-    assert set(nodes) <= set(range(size)), f"motifs name nodes outside 0 … {size - 1}: {found.motifs}"
-    assert found.num_nodes == size
-    np.testing.assert_array_equal(found.edge_index, data.edge_index.cpu().numpy())
-    assert found.edge_scores.shape == (data.edge_index.size(1),), f"edge_scores has shape {found.edge_scores.shape}"
-    assert np.isfinite(found.edge_scores).all(), "edge_scores are not finite"
-    assert np.isfinite(found.node_scores).all(), "node_scores are not finite"
-    if found.motifs.solver != "none":  # methods that know no motifs take connected parts, however many
-        assert len(found.motifs) <= num_motifs, f"{len(found.motifs)} motifs, more than m = {num_motifs}"
+    assert len(set(nodes)) == len(nodes), f"motifs overlap: {explanation.motifs}"
+    assert set(nodes) <= set(range(size)), f"motifs name nodes outside 0 … {size - 1}: {explanation.motifs}"
+    assert explanation.num_nodes == size
+    np.testing.assert_array_equal(explanation.edge_index, data.edge_index.cpu().numpy())
+    scores = explanation.edge_scores
+    assert scores.shape == (data.edge_index.size(1),), f"edge_scores has shape {scores.shape}"
+    assert np.isfinite(explanation.edge_scores).all(), "edge_scores are not finite"
+    assert np.isfinite(explanation.node_scores).all(), "node_scores are not finite"
+    if explanation.motifs.solver != "none":  # methods that know no motifs take connected parts, however many
+        assert len(explanation.motifs) <= num_motifs, f"{len(explanation.motifs)} motifs, more than m = {num_motifs}"
     if connected:
         from mage.graph import PlayerGraph
 
         graph = PlayerGraph(size, data.edge_index.T.cpu().numpy())
-        for motif in found.motifs:
+        for motif in explanation.motifs:
             assert len(graph.components(list(motif.nodes))) == 1, f"motif {motif.nodes} is not connected"
 
 
-def _check_file(found: Explanation) -> None:
+def _check_file(explanation: Explanation) -> None:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "explanation.mage"
-        found.save(path)
-        assert_same_explanation(found, Explanation.load(path), "after saving and loading")
+        explanation.save(path)
+        assert_same_explanation(explanation, Explanation.load(path), "after saving and loading")
 
 
 # -- without a trace ----------------------------------------------------------------------------------------------
@@ -137,22 +138,22 @@ def _without_trace(
     """Explain, and assert that nothing else happened; None where the explainer refuses."""
     from mage.explainers.protocol import UnsupportedError
 
-    found, refusal, given = None, "none", _tensors(data)
+    explanation, refusal, given = None, "none", _tensors(data)
     with leaving_no_trace(model, may_draw), _counting(model) as runs:
         try:
-            found = explainer.explain(model, data, **settings)
+            explanation = explainer.explain(model, data, **settings)
         except UnsupportedError as error:
             refusal = str(error)
     assert refusal.strip(), "a refusal must say why"
     assert _tensors(data).keys() == given.keys(), "data has other attributes"
     assert all(_equal(given[name], value) for name, value in _tensors(data).items()), "data was changed"
-    if found is not None:
+    if explanation is not None:
         most = sum(graphs for graphs, _ in runs)
         least = sum(min(graphs, -(-nodes // int(data.num_nodes))) for graphs, nodes in runs)
-        assert least <= found.num_queries <= most, (
-            f"num_queries is {found.num_queries}, but the model was run on {most} graphs, by their nodes {least}"
+        assert least <= explanation.num_queries <= most, (
+            f"num_queries is {explanation.num_queries}, but the model was run on {most} graphs, by their nodes {least}"
         )
-    return found
+    return explanation
 
 
 @contextmanager
@@ -264,12 +265,12 @@ def _counting(model: Any) -> Iterator[list[tuple[int, int]]]:
         runs.append((graphs, graphs if x is None else len(x)))
         return inner(*arguments, **named)
 
-    own = "forward" in vars(model)
+    replaced = "forward" in vars(model)
     model.forward = forward
     try:
         yield runs
     finally:
-        if own:
+        if replaced:
             model.forward = inner
         else:
             del model.forward

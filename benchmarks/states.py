@@ -24,7 +24,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator
-from functools import lru_cache
+from functools import cache
 from pathlib import Path
 
 import networkx as nx
@@ -75,10 +75,8 @@ def plain_seconds(game: ModelGame, count: int, seed: int = 0) -> float:
     """CPU time of asking for each of ``count`` connected coalitions, from a sample of them."""
     generator = np.random.default_rng(seed)
     share = min(1.0, 4 * SAMPLE / count)
-    picked = []
-    for block in game.graph.blocks():
-        picked.append(block.members[generator.random(len(block.members)) < share])
-    members = np.concatenate(picked)
+    blocks = (block.members for block in game.graph.blocks())
+    members = np.concatenate([block[generator.random(len(block)) < share] for block in blocks])
     members = members[generator.permutation(len(members))[:SAMPLE]]
     # All at once, as the plain loop would: in batches of the size that a game takes.
     masks = packing.unpack(members, game.num_players)
@@ -98,7 +96,7 @@ def graphshap_iq_calls(data: Data, hops: int) -> int:
     balls = {sum(1 << int(v) for v in np.flatnonzero(row)) for row in field}
     largest = [ball for ball in balls if not any(ball != other and ball & other == ball for other in balls)]
 
-    @lru_cache(maxsize=None)
+    @cache
     def subsets(node: int, alive: int) -> int:
         """Subsets of the nodes from ``node`` on that fit into one of the balls still alive."""
         if node == n:
@@ -140,8 +138,8 @@ def against_the_plain_loop(folder: Path, dataset: str, most: int, limit: int | N
         table = {key: np.array([row[key] for row in rows], dtype=float) for key in rows[0]}
         total = {key: values.sum() for key, values in table.items()}
         print(
-            f"{dataset} {kind}: {len(rows)} graphs, {np.median(table['count']):,.0f} connected coalitions in the median "
-            f"(most {table['count'].max():,.0f}); states shared on {table['shared'].mean():.0%}\n"
+            f"{dataset} {kind}: {len(rows)} graphs, {np.median(table['count']):,.0f} connected coalitions in the "
+            f"median (most {table['count'].max():,.0f}); states shared on {table['shared'].mean():.0%}\n"
             f"  model runs: {np.median(table['runs']):,.0f} in the median, {table['runs'].max():,.0f} at most\n"
             f"  CPU seconds per graph, median: order 2 {np.median(table['cpu 2']):.2f}, order 3 "
             f"{np.median(table['cpu 3']):.2f}, one by one {np.median(table['plain']):.1f}\n"
@@ -184,8 +182,9 @@ def plain_call(folder: Path, limit: int | None) -> None:
             for number in graphs.explained(model, limit or 30):
                 settings = graphs.settings(int(number))
                 given = {"masking": settings["masking"], "output": settings["output"]}
+                data = graphs[int(number)]
                 cost, why = processor_seconds(
-                    lambda number=number, given=given: mage.explain(model, graphs[int(number)], **given)
+                    lambda model=model, data=data, given=given: mage.explain(model, data, **given)
                 )
                 seconds.append(cost)
                 methods[why.interactions.method] = methods.get(why.interactions.method, 0) + 1

@@ -1,18 +1,23 @@
 """What ``method="auto"`` takes: counts decide, and nothing is asked of the model for it."""
 
 import sys
+import time
 
 import networkx as nx
 import pytest
+import torch
 
 import mage
 from mage.indices import IndexRequest
-from mage.indices.choice import choose
+from mage.indices import choice as choice_module
+from mage.indices.choice import choices
+from mage.indices.estimators import sampling
 from mage.indices.problem import Problem
+from tests.helpers import layers as layered
 
 
 def chosen(game, **fields):
-    return choose(Problem.of(game, IndexRequest(**fields)))
+    return next(choices(Problem.of(game, IndexRequest(**fields))))
 
 
 @pytest.fixture
@@ -30,7 +35,7 @@ def test_exact_where_it_is_within_reach(small, large):
     assert chosen(small) == ("exact", f"{count:,} connected coalitions, limit 100,000")
     assert chosen(small, budget=count).method == "exact"
     assert chosen(small, budget=count - 1).method == "surrogate"
-    assert chosen(large) == ("surrogate", "more than 100,000 connected coalitions, limit 100,000")
+    assert chosen(large) == ("surrogate", "more than 4,000,000 connected coalitions, limit 100,000")
     # Ignoring the graph, the same game has 2²⁰ coalitions.
     assert chosen(small, index="shapley").method == "surrogate"
     assert small.num_queries == large.num_queries == 0
@@ -64,3 +69,75 @@ def test_the_reason_is_kept(small, tmp_path):
     assert mage.Interactions.load(tmp_path / "estimate.mage").reason == estimate.reason
     assert (estimate + mage.interactions(small, order=1)).reason == estimate.reason
     assert (estimate + mage.interactions(small, order=1, method="exact")).reason == ""
+
+
+def model_game(name="GCN", nodes=18, masking="split", readout="mean", **fields):
+    from mage.games import ModelGame
+
+    data = layered.graph(seed=1, nodes=nodes, density=0.0, kinds=1)
+    edges = torch.tensor(list(nx.barabasi_albert_graph(nodes, 1, seed=1).edges())).T
+    data.edge_index = torch.cat([edges, edges.flip(0)], dim=1)
+    data.edge_attr = torch.ones(data.edge_index.size(1), 2).double()
+    return ModelGame(layered.network(name, readout), data, masking=masking, **fields)
+
+
+def test_states_bring_large_graphs_within_reach(monkeypatch):
+    monkeypatch.setattr(choice_module, "EXACT_LIMIT", 1_000)
+    monkeypatch.setattr(choice_module, "LEAST_EXACT_LIMIT", 1_000)
+    game = model_game()
+    count = game.graph.count_connected()
+    assert count > 1_000
+    exact = chosen(game)
+    assert exact == ("exact", f"{count:,} connected coalitions, which the model is asked for by states")
+    # A budget is held against the runs of the model that states will take.
+    assert chosen(game, budget=1_000).method == "exact"
+    refused = chosen(game, budget=100)
+    assert refused.method != "exact"
+    assert "not exact by states: about" in refused.reason
+    assert mage.interactions(game, budget=1_000).num_queries <= 1_000
+
+
+def test_what_is_a_sum_over_nodes_is_exact_beyond_that(monkeypatch):
+    monkeypatch.setattr(choice_module, "EXACT_LIMIT", 1_000)
+    monkeypatch.setattr(choice_module, "LEAST_EXACT_LIMIT", 1_000)
+    monkeypatch.setattr(choice_module, "STATES_LIMIT", 1_000)
+    game = model_game()
+    game.model.head = torch.nn.Linear(6, 2).double()
+    found = mage.interactions(game)
+    assert (found.method, found.exact) == ("exact-local", True)
+    assert "the output is a sum over nodes" in found.reason
+    bent = model_game(output="probability")
+    assert mage.interactions(bent, budget=500).method == "surrogate"
+
+
+def test_large_models_are_asked_less(small):
+    small.query_cost = 10**7
+    assert chosen(small, order=1).method == "exact"
+    small.query_cost = 10**9
+    assert chosen(small, order=1).method == "surrogate"
+
+
+def test_no_clock_decides(monkeypatch):
+    """A model that sleeps, and a second call with everything compiled: the same choice, the same numbers."""
+    calls = []
+    for pause in (0.0, 0.01):
+        game = model_game(nodes=12)
+        inner = game.model.forward
+        game.model.forward = lambda *args, pause=pause, inner=inner, **kwargs: (
+            time.sleep(pause),
+            inner(*args, **kwargs),
+        )[1]
+        found = mage.interactions(game)
+        calls.append((found.method, found.reason, found.num_queries, found.values.tobytes()))
+    assert calls[0] == calls[1]
+
+
+def test_a_default_budget_ends_every_sampled_run(monkeypatch, caplog):
+    caplog.set_level("INFO", "mage")
+    monkeypatch.setattr(sampling, "DEFAULT_BUDGET", 3_000)
+    game = mage.Game(lambda masks: masks.sum(axis=1) ** 1.5, 40, nx.barabasi_albert_graph(40, 2, seed=0))
+    found = mage.interactions(game, order=3, method="permutation")
+    assert found.stopped == "budget"
+    assert found.num_queries <= 3_000
+    assert 0 < found.num_permutations < 200
+    assert "budget= allows more" in caplog.text

@@ -16,6 +16,7 @@ from mage.graph import PlayerGraph, as_masks, component_rows, networkx_order, pa
 if TYPE_CHECKING:
     from mage._torch.outputs import Readout
     from mage.games.node_contributions import NodeContributions
+    from mage.games.state_worths import StateWorths
 
 ValueFunction = Callable[[Masks], Any]
 
@@ -48,12 +49,14 @@ class Game:
         level: What the worth is of: ``"graph"``, ``"node"``, ``"edge"`` or ``"image"``.
         masking: What the absence of a player means to a model, in a word.
         num_hops: How far messages of a model travel; 0 where that is not known.
+        query_cost: What a query costs, roughly, in multiplications; 0 where that is not known.
         least_motif_nodes: Players that a share of them allows motifs to have at least.
     """
 
     level: str = "graph"
     masking: str = ""
     num_hops: int = 0
+    query_cost: int = 0
     least_motif_nodes: int = 1
 
     def __init__(
@@ -111,6 +114,11 @@ class Game:
     @cached_property
     def readout(self) -> Readout | None:
         """Which number of a model is explained; None where no model is behind the game."""
+        return None
+
+    @cached_property
+    def states(self) -> StateWorths | None:
+        """Worths by what a message-passing model can tell apart; None where no such model is behind the game."""
         return None
 
     @cached_property

@@ -131,6 +131,8 @@ class ModelGame(Game):
             memory_cap=self.request.memory_cap,
         )
         self.resolution = self._resolution
+        weights = sum(weight.numel() for network in self.runner.networks for weight in network.parameters())
+        self.query_cost = weights * participants.graph.num_nodes
 
     @property
     def num_queries(self) -> int:

@@ -130,6 +130,21 @@ class StateWorths:
             self._values = np.concatenate([self._values, *parts])
         return self._values[rows]
 
+    def expected_runs(self, graph: PlayerGraph) -> int:
+        """About how many graphs the model would be run on for all connected coalitions; the model is not asked."""
+        keys, colours = CoalitionTable(1), CoalitionTable(1)
+        for block in graph.blocks():
+            known = keys.size
+            rows = keys.intern(self._colouring.keys(block.members, self._asked.targets)[:, None])
+            fresh = np.flatnonzero(rows >= known)
+            if self._pool is not None and len(fresh):
+                first = fresh[np.unique(rows[fresh], return_index=True)[1]]
+                colours.intern(self._colouring.of_nodes(block.members[first]).reshape(-1, 1))
+        if self._pool is None:
+            return keys.size
+        # A tree has no more different nodes at any height than there are states.
+        return _CHECKS + -(-(self._colouring.rounds + 1) * colours.size // self._asked.participants.graph.num_nodes)
+
 
 def state_worths(asked: AskedModel, seed: int = 0) -> StateWorths | None:
     """The worths of a model's coalitions by states, or None where that would be wrong; the log says why."""

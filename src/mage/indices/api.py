@@ -9,9 +9,9 @@ from dataclasses import fields
 from typing import Any
 
 from mage.games import Game
-from mage.indices.choice import choose
+from mage.indices.choice import Choice, choices
 from mage.indices.errors import Estimate
-from mage.indices.estimators import ESTIMATORS
+from mage.indices.estimators import ESTIMATORS, NotLocalError, TooManyCoalitionsError
 from mage.indices.estimators.exact import readable
 from mage.indices.problem import Problem
 from mage.indices.request import IndexRequest
@@ -56,12 +56,12 @@ def interactions(
             the paper, with standard errors, for the Shapley, Myerson and Taylor indices), ``"multilinear"`` (random
             sets of players, with standard errors, for every index), ``"surrogate"`` (a regressor learns the game from
             few queries and is then corrected: unbiased, with standard errors, from a tenth of the queries or fewer),
-            or ``"auto"``: exact where the coalitions fit the budget, else surrogate, else (where that cannot be)
-            permutation or multilinear. The result says which, and why.
+            or ``"auto"``: exact or exact-local where that is within reach, else surrogate, else (where that cannot
+            be) permutation or multilinear. Decided by counts alone; the result says which, and why.
         budget: Most distinct coalitions the result may rest on, known ones included: ``"exact"`` compares their number
             with it, the others stop before it is passed (and count the empty coalition). By default 10,000,000 for
-            ``"exact"``, 200,000 for ``"exact-local"``, 2,000 for ``"surrogate"``, no limit for the other two; and for
-            ``"auto"`` to go exact 100,000.
+            ``"exact"``, 200,000 for ``"exact-local"``, 2,000 for ``"surrogate"``, 200,000 for the other two; and for
+            ``"auto"`` to go exact 100,000 (fewer for large models), or 4,000,000 for message-passing models.
         permutations: Orderings to sample; 200 by default, or as many as ``budget`` allows where only that is given.
         seed: Seed of everything that is random.
         request: All of the other arguments but ``callback`` and ``progress`` at once, instead of them.
@@ -120,14 +120,32 @@ def compute_interactions(
         raise ValueError(f"callback must be a function of the interactions, got {callback!r}")
     problem = Problem.of(game, request)
     _check_size(problem.num_players, problem.order)
-    choice = choose(problem)
-    if request.method == "auto":
-        _log.info("method='auto' takes %s: %s", choice.method, choice.reason)
-    estimator = ESTIMATORS[choice.method]
+    first_query = game.num_queries
+    for choice in choices(problem):
+        if request.method == "auto":
+            _log.info("method='auto' takes %s: %s", choice.method, choice.reason)
+        try:
+            return _computed(problem, choice, first_query, callback, progress)
+        except (NotLocalError, TooManyCoalitionsError) as error:
+            # The next choice may do; its reason says what was tried.
+            if request.method != "auto":
+                raise
+            _log.info("%s", error)
+    raise ValueError("method: no estimator can do it; the log says what was tried")
+
+
+def _computed(
+    problem: Problem,
+    choice: Choice,
+    first_query: int,
+    callback: Callable[[Interactions], Any] | None,
+    progress: bool | None,
+) -> Interactions:
+    """The interactions by one estimator."""
+    game, request, estimator = problem.game, problem.request, ESTIMATORS[choice.method]
     refusal = estimator.refusal(problem)
     if refusal is not None:
         raise refusal
-    first_query = game.num_queries
 
     def build(estimate: Estimate) -> Interactions:
         return Interactions(

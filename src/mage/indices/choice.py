@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import NamedTuple
 
 from mage.indices.estimators import ESTIMATORS
 from mage.indices.problem import Problem
 
-EXACT_LIMIT = 100_000  # connected coalitions
+EXACT_LIMIT = 100_000  # connected coalitions that are asked for one by one
+LEAST_EXACT_LIMIT = 5_000
+EXACT_COST = 10**11  # multiplications that asking for them may take, roughly
+STATES_LIMIT = 4_000_000  # connected coalitions that a message-passing model is asked for by states
 SAMPLERS = ("surrogate", "permutation", "multilinear")  # in this order, where exact numbers are out of reach
-AUTO_METHODS = ("exact", *SAMPLERS)
+AUTO_METHODS = ("exact", "exact-local", *SAMPLERS)
 
 
 class Choice(NamedTuple):
@@ -19,23 +23,45 @@ class Choice(NamedTuple):
     reason: str
 
 
-def choose(problem: Problem) -> Choice:
-    """The estimator that a request names; for ``"auto"`` exact where that is within reach, else the first that can."""
+def choices(problem: Problem) -> Iterator[Choice]:
+    """The estimator that a request names; for ``"auto"`` all that can do it, the best first.
+
+    Exact ones come first. One of them may find out that the game is not of the kind that it needs, so that the next
+    one is wanted.
+    """
     request = problem.request
     if request.method != "auto":
-        return Choice(request.method, "named in the request")
+        yield Choice(request.method, "named in the request")
+        return
     for field, method in (("orderings", "permutation"), ("permutations", "permutation"), ("samples", "multilinear")):
         if getattr(request, field) is not None:
-            return Choice(method, f"{field} is given")
-    limit = request.budget or EXACT_LIMIT
-    count = problem.graph.count_connected(cap=limit)
-    number = f"more than {limit:,}" if count > limit else f"{count:,}"
-    reasons = [f"{number} connected coalitions, limit {limit:,}"]
+            yield Choice(method, f"{field} is given")
+            return
+    limit = request.budget or one_by_one_limit(problem)
+    count = problem.graph.count_connected(cap=max(limit, STATES_LIMIT))
     if count <= limit:
-        return Choice("exact", reasons[0])
+        yield Choice("exact", f"{count:,} connected coalitions, limit {limit:,}")
+        return
+    number = f"more than {STATES_LIMIT:,}" if count > STATES_LIMIT else f"{count:,}"
+    reasons = [f"{number} connected coalitions, limit {limit:,}"]
+    if count <= STATES_LIMIT and problem.game.states is not None:
+        runs = 0 if request.budget is None else problem.game.states.expected_runs(problem.graph)
+        if request.budget is None or runs <= request.budget:
+            yield Choice("exact", f"{number} connected coalitions, which the model is asked for by states")
+            return
+        reasons.append(f"not exact by states: about {runs:,} runs of the model")
+    if request.budget is None and problem.game.node_contributions is not None:
+        yield Choice("exact-local", "; ".join([*reasons, "the output is a sum over nodes"]))
     for method in SAMPLERS:
         refusal = ESTIMATORS[method].refusal(problem)
         if refusal is None:
-            return Choice(method, "; ".join(reasons))
+            yield Choice(method, "; ".join(reasons))
+            return
         reasons.append(f"not {method}: {refusal}")
     raise ValueError(f"method: no estimator can do it; {'; '.join(reasons)}")
+
+
+def one_by_one_limit(problem: Problem) -> int:
+    """How many coalitions may be asked for one by one: fewer where the model is large."""
+    cost = max(problem.game.query_cost, 1)
+    return max(LEAST_EXACT_LIMIT, min(EXACT_LIMIT, EXACT_COST // cost))

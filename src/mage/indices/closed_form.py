@@ -12,14 +12,18 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from itertools import permutations
 
 import numpy as np
 
 from mage._core.typing import Bits, Floats, Masks
 from mage._kernels import closed_form as kernels
-from mage.graph import CoalitionBlock, packing
+from mage._kernels.tree_sums import tree_sums
+from mage.graph import CoalitionBlock, PlayerGraph, packing
 from mage.indices.measures import Measure
 from mage.indices.subsets import binomial_table, ranks, subsets_of_size
+
+_MOST_PLAYERS_OF_TRIPLES = 200  # the sums of triples take n³ numbers
 
 
 def coefficients(measure: Measure, num_players: int, size: int) -> Floats:
@@ -57,6 +61,18 @@ class Accumulator:
         kernels.accumulate(members, neighbours, worths, self._coefficients, self._size, self._binomials, block)
         self._totals += block
 
+    def add_all(self, graph: PlayerGraph, worths: Floats) -> None:
+        """Add all connected coalitions of a graph, in the order of its blocks: once for what many have in common."""
+        n, size = self._num_players, self._size
+        sums = np.zeros((n, n if size == 3 else 1, n if size > 1 else 1))
+        tree_sums(graph.adjacency_bits, worths, self._coefficients, size, sums)
+        subsets = subsets_of_size(n, size)
+        rows = ranks(subsets[:, :-1], n)
+        for turn in permutations(range(size)):
+            turned = subsets[:, turn]
+            last = turned[:, -1] if size > 1 else 0
+            self._totals[rows, subsets[:, -1]] += sums[turned[:, 0], turned[:, 1] if size == 3 else 0, last]
+
     def values(self) -> Floats:
         """The value of every S of this size, in lexicographic order."""
         subsets = subsets_of_size(self._num_players, self._size)
@@ -83,14 +99,32 @@ class ClosedForm:
 
     def add(self, block: CoalitionBlock, worths: Floats) -> None:
         """Add a block of distinct connected coalitions."""
+        for size in self._sums:
+            self._add(size, block, worths)
+
+    def _add(self, size: int, block: CoalitionBlock, worths: Floats) -> None:
+        if self._measures[size].inner:
+            self._sums[size].add(block.members, block.neighbours, worths)
+            return
+        # What happens at the ends concerns few coalitions.
+        rows = np.flatnonzero(at_an_end(block, size, self._measures[size]))
+        if len(rows):
+            self._sums[size].add(block.members[rows], block.neighbours[rows], worths[rows])
+
+    def add_all(self, graph: PlayerGraph, worths: Floats) -> None:
+        """Add all connected coalitions of a graph, in the order of its blocks."""
+        in_blocks = []
         for size, accumulator in self._sums.items():
-            if self._measures[size].inner:
-                accumulator.add(block.members, block.neighbours, worths)
-                continue
-            # What happens at the ends concerns few coalitions.
-            rows = np.flatnonzero(at_an_end(block, size, self._measures[size]))
-            if len(rows):
-                accumulator.add(block.members[rows], block.neighbours[rows], worths[rows])
+            if self._measures[size].inner and fits_a_tree(graph, size):
+                accumulator.add_all(graph, worths)
+            else:
+                in_blocks.append(size)
+        start = 0
+        for block in graph.blocks() if in_blocks else ():
+            part = worths[start : start + len(block.members)]
+            start += len(part)
+            for size in in_blocks:
+                self._add(size, block, part)
 
     def values(self) -> Floats:
         """The values of all sets, by size, each size in lexicographic order."""
@@ -100,6 +134,11 @@ class ClosedForm:
         if size in self._sums:
             return self._sums[size].values()
         return np.zeros(math.comb(self._num_players, size))
+
+
+def fits_a_tree(graph: PlayerGraph, size: int) -> bool:
+    """Whether sums along the enumeration tree are made for sets of this size, in memory that there is."""
+    return size < 3 or (size == 3 and graph.num_players <= _MOST_PLAYERS_OF_TRIPLES)
 
 
 def at_an_end(block: CoalitionBlock, size: int, measure: Measure) -> Masks:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -19,6 +20,9 @@ from mage.indices.problem import Problem
 from mage.indices.stopping import Monitor
 from mage.indices.subsets import subsets_of_size
 
+_log = logging.getLogger("mage")
+
+DEFAULT_BUDGET = 200_000  # coalitions where the request says nothing: orders above 2 need many for each draw
 _LOOK_GROWTH = 1.25
 _CAPACITY = 1 << 17
 
@@ -117,7 +121,7 @@ def average(problem: Problem, draws: Draws, monitor: Monitor, progress: bool | N
     Returns:
         The estimate, and the number of draws that it rests on.
     """
-    budget, unit = problem.request.budget, draws.unit
+    budget, unit = problem.request.budget or DEFAULT_BUDGET, draws.unit
     ends = boundary_coalitions(problem.graph, problem.measures)
     if not problem.num_sampled:
         return Estimate.certain(boundary_values(problem.game, problem.measures, ends)), 0
@@ -133,7 +137,8 @@ def average(problem: Problem, draws: Draws, monitor: Monitor, progress: bool | N
         errors[sampled] = _standard_errors(problem, moments, done // unit)
         return Estimate(values, errors, moments.deviations(done // unit), stopped=stopped)
 
-    with progress_bar("sampled index", draws.count if budget is None else budget, progress) as tick:
+    limited = problem.request.budget is not None
+    with progress_bar("sampled index", budget if limited else draws.count, progress) as tick:
         try:
             for batch in draws.batches:
                 for terms in batch:
@@ -151,9 +156,13 @@ def average(problem: Problem, draws: Draws, monitor: Monitor, progress: bool | N
                     contributions = terms.weights[:last] * problem.game.worth_of_bits(terms.coalitions[:last])
                     kernels.add_units(terms.ends, unit, fitting, terms.targets, contributions, done // unit, *moments)
                     done += fitting * unit
-                    tick(fitting * unit if budget is None else needed.count - before)
+                    tick(needed.count - before if limited else fitting * unit)
                     if stop:
                         stopped = "budget"
+                        if not limited:
+                            _log.info(
+                                "sampling ends at %s coalitions after %d draws; budget= allows more", budget, done
+                            )
                         break
                 if stop or done >= draws.count:
                     break
@@ -196,21 +205,17 @@ def _across_components(graph: PlayerGraph, sizes: range) -> Bits:
 class _Needed:
     """The distinct coalitions that the estimate rests on so far, held against a budget."""
 
-    def __init__(self, ends: CoalitionBlock, budget: int | None) -> None:
+    def __init__(self, ends: CoalitionBlock, budget: int) -> None:
         words = ends.members.shape[1]
         self._budget = budget
         self._table = CoalitionTable(words)
         self.at_least = 0
-        if budget is not None:
-            self._table.intern(np.zeros((1, words), dtype=np.uint64))
-            self._table.intern(ends.members)
+        self._table.intern(np.zeros((1, words), dtype=np.uint64))
+        self._table.intern(ends.members)
         self.count = self._table.size
 
     def units(self, terms: Terms, unit: int) -> int:
         """How many of the next units the budget allows; they are then counted."""
-        total = len(terms.ends) // unit
-        if self._budget is None:
-            return total
         # Rows are numbered as they come, so the largest number up to a unit's end tells how many there are.
         known = self._table.size
         rows = np.maximum(np.maximum.accumulate(self._table.intern(terms.coalitions)) + 1, known)

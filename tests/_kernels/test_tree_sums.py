@@ -5,7 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mage._kernels.closed_form import accumulate
-from mage._kernels.tree_sums import tree_sums
+from mage.indices.closed_form import sums_along_the_tree
 from mage.indices.subsets import binomial_table
 from mage.testing import random_graph
 
@@ -17,8 +17,7 @@ def test_the_tree_gives_what_coalitions_give_one_by_one(players, density, order,
     blocks = list(graph.blocks())
     worths = generator.normal(size=sum(len(block.members) for block in blocks))
     coefficients = generator.normal(size=(players + 1, players + 1, order + 1))
-    totals = np.zeros({1: (players, 1, 1), 2: (players, 1, players), 3: (players, players, players)}[order])
-    assert tree_sums(graph.adjacency_bits, worths, coefficients, order, totals) == len(worths)
+    totals = sums_along_the_tree(graph, worths, coefficients, order)
     expected = np.zeros((len(list(_prefixes(players, order))), players))
     start = 0
     for block in blocks:

@@ -8,7 +8,8 @@ All kernels take a colouring in parts, as :class:`mage._torch.colouring.Colourin
 ``starts`` and ``nodes`` list the nodes that follow each player, after the ``fixed`` nodes that are always present;
 ``kinds[0]`` and ``kinds[1]`` are the first colours of absent and present nodes; ``influence``, ``source`` and ``salt``
 list for each node the nodes whose messages it gets, and a word for what the edge carries; ``keeps_edges`` says that
-absent nodes keep their edges and only carry something else.
+absent nodes keep their edges and only carry something else. ``work`` (zeros [4, n]) and ``listed`` [n] are room to work
+in: numba takes long to compile what makes arrays.
 """
 
 import numpy as np
@@ -122,16 +123,15 @@ def coalition_keys(
     with_degrees: bool,
     rounds: int,
     targets: Integers,
+    work: Bits,
+    listed: Integers,
     keys: Bits,
 ) -> None:
     """A word for each coalition, equal where colour refinement cannot tell their masked graphs apart.
 
     With targets only what these can know counts, else what all nodes of the graph can know together.
     """
-    n = kinds.shape[1]
-    present, linked = np.zeros(n, dtype=np.uint64), np.zeros(n, dtype=np.uint64)
-    colours, shown = np.zeros(n, dtype=np.uint64), np.zeros(n, dtype=np.uint64)
-    listed = np.empty(n, dtype=np.int64)
+    present, linked, colours, shown = work[0], work[1], work[2], work[3]
     for row in range(coalitions.shape[0]):
         count = _list_nodes(coalitions[row], starts, nodes, fixed, keeps_edges, present, linked, listed)
         _start(listed, count, present, linked, kinds, influence, source, salt, with_degrees, colours)
@@ -165,17 +165,16 @@ def node_colours(
     salt: Bits,
     with_degrees: bool,
     rounds: int,
+    work: Bits,
+    listed: Integers,
     result: Bits,
 ) -> None:
     """Colours of all nodes in each coalition: after the last rounds [r, q, n], as many as ``result`` has room for.
 
     Nodes that are not there have the colour 0.
     """
-    n = kinds.shape[1]
-    kept = result.shape[0]
-    present, linked = np.zeros(n, dtype=np.uint64), np.zeros(n, dtype=np.uint64)
-    colours, shown = np.zeros(n, dtype=np.uint64), np.zeros(n, dtype=np.uint64)
-    listed = np.empty(n, dtype=np.int64)
+    n, kept = kinds.shape[1], result.shape[0]
+    present, linked, colours, shown = work[0], work[1], work[2], work[3]
     for row in range(coalitions.shape[0]):
         count = _list_nodes(coalitions[row], starts, nodes, fixed, keeps_edges, present, linked, listed)
         _start(listed, count, present, linked, kinds, influence, source, salt, with_degrees, colours)

@@ -1,7 +1,5 @@
 """Subsets of a given size in lexicographic order, and their ranks in it."""
 
-import numpy as np
-
 from mage._core.typing import Integers
 from mage._kernels.jit import kernel
 
@@ -27,13 +25,3 @@ def advance(subset: Integers, size: int, num_players: int) -> bool:
     for later in range(j + 1, size):
         subset[later] = subset[later - 1] + 1
     return True
-
-
-@kernel
-def fill(subsets: Integers, num_players: int) -> None:
-    """Write all subsets, one a row."""
-    size = subsets.shape[1]
-    current = np.arange(size)
-    for row in range(subsets.shape[0]):
-        subsets[row] = current
-        advance(current, size, num_players)

@@ -48,79 +48,98 @@ def _list_outside(players: np.uint64, word: int, decided: Integers, outside: Int
 
 
 @kernel
-def tree_sums(adjacency: Bits, worths: Floats, coefficients: Floats, order: int, totals: Floats) -> int:
+def tree_sums(
+    adjacency: Bits,
+    worths: Floats,
+    coefficients: Floats,
+    order: int,
+    totals: Floats,
+    sets: Bits,
+    counts: Integers,
+    joining: Integers,
+    sums: Floats,
+    decisions: Integers,
+    amounts: Floats,
+) -> int:
     """Sum worth · coefficient(|R|, |N(R)|, q) over all connected R, for every S ⊆ R ∪ N(R) of ``order`` members.
 
     Here q = |S ∩ N(R)| and ``order`` is at most 3. Coalitions come in the order of
     :func:`mage._kernels.connected.next_block`, and ``worths`` in the same. Returns how many there are.
+
+    The other arrays are room to work in, see :func:`mage.indices.closed_form.sums_along_the_tree`. By depth, which is
+    the size of the coalition under way, they hold: ``sets``, its members, these with their neighbours, players that may
+    still join, and players that earlier branches have taken; ``counts``, its number, the decisions when it is complete,
+    how many of these last ones were forced, and its branches so far; ``joining`` and ``sums``, the player that joins in
+    each branch and the sums over that branch. ``decisions`` lists decided players, and whether they are outside.
     """
     n, words = adjacency.shape
-    # By depth, which is the size of the coalition under way:
-    members = np.zeros((n + 2, words), dtype=np.uint64)
-    touched = np.zeros((n + 2, words), dtype=np.uint64)  # members and their neighbours
-    untried = np.zeros((n + 2, words), dtype=np.uint64)  # players that may still join
-    closed = np.zeros((n + 2, words), dtype=np.uint64)  # players that earlier branches have taken
-    number = np.zeros(n + 2, dtype=np.int64)
-    entry = np.zeros(n + 2, dtype=np.int64)  # decisions when the coalition is complete
-    forced = np.zeros(n + 2, dtype=np.int64)  # of these, the last ones: outside without a choice
-    branches = np.zeros(n + 2, dtype=np.int64)
-    joining = np.zeros((n + 2, n), dtype=np.int64)  # the player that joins in each branch
-    sums = np.zeros((n + 2, n, order + 1))  # of the coalitions of each branch
-    decided = np.zeros(n + 1, dtype=np.uintp)
-    outside = np.zeros(n + 1, dtype=np.uintp)
-    rest = np.zeros(order + 1)
-    gifts = np.zeros(order + 1)
+    decided, outside = decisions[0], decisions[1]
+    rest, gifts = amounts[0], amounts[1]
     coalitions = 0
     for root in range(n):
         word, bit = root >> 6, _ONE << np.uint64(root & 63)
-        decided[0], outside[0] = root, 0
+        decided[0] = root
+        outside[0] = 0
         count = 1
         for w in range(words):
-            closed[1, w] = ~_ZERO if w < word else (bit - _ONE if w == word else _ZERO)
-            members[1, w] = bit if w == word else _ZERO
-            touched[1, w] = adjacency[root, w] | members[1, w]
-            untried[1, w] = adjacency[root, w] & ~closed[1, w]
-            count = _list_outside(adjacency[root, w] & closed[1, w], w, decided, outside, count)
-        number[1], entry[1], forced[1], branches[1] = coalitions, count, count - 1, 0
+            taken = ~_ZERO if w < word else (bit - _ONE if w == word else _ZERO)
+            sets[1, 0, w] = bit if w == word else _ZERO
+            sets[1, 1, w] = adjacency[root, w] | sets[1, 0, w]
+            sets[1, 2, w] = adjacency[root, w] & ~taken
+            sets[1, 3, w] = taken
+            count = _list_outside(adjacency[root, w] & taken, w, decided, outside, count)
+        counts[1, 0] = coalitions
+        counts[1, 1] = count
+        counts[1, 2] = count - 1
+        counts[1, 3] = 0
         coalitions += 1
         depth = 1
         while depth > 0:
             vertex = -1
             for w in range(words):
-                if untried[depth, w] != _ZERO:
-                    vertex = (w << 6) + lowest_bit(untried[depth, w])
+                if sets[depth, 2, w] != _ZERO:
+                    vertex = (w << 6) + lowest_bit(sets[depth, 2, w])
                     break
+            branches = counts[depth, 3]
             if vertex >= 0:
-                branch = branches[depth]
-                joining[depth, branch] = vertex
-                count = entry[depth] + branch
-                if branch:
-                    decided[count - 1], outside[count - 1] = joining[depth, branch - 1], 1
-                decided[count], outside[count] = vertex, 0
+                joining[depth, branches] = vertex
+                count = counts[depth, 1] + branches
+                if branches:
+                    decided[count - 1] = joining[depth, branches - 1]
+                    outside[count - 1] = 1
+                decided[count] = vertex
+                outside[count] = 0
                 count += 1
                 first = count
                 word, bit = vertex >> 6, _ONE << np.uint64(vertex & 63)
-                untried[depth, word] ^= bit
+                sets[depth, 2, word] ^= bit
                 for w in range(words):
                     reach = adjacency[vertex, w]
-                    members[depth + 1, w] = members[depth, w] | (bit if w == word else _ZERO)
-                    touched[depth + 1, w] = touched[depth, w] | reach
-                    untried[depth + 1, w] = (untried[depth, w] | reach) & ~members[depth + 1, w] & ~closed[depth, w]
-                    closed[depth + 1, w] = closed[depth, w]
-                    count = _list_outside(reach & ~touched[depth, w] & closed[depth, w], w, decided, outside, count)
-                closed[depth, word] |= bit
+                    members = sets[depth, 0, w] | (bit if w == word else _ZERO)
+                    taken = sets[depth, 3, w]
+                    count = _list_outside(reach & ~sets[depth, 1, w] & taken, w, decided, outside, count)
+                    sets[depth + 1, 0, w] = members
+                    sets[depth + 1, 1, w] = sets[depth, 1, w] | reach
+                    sets[depth + 1, 2, w] = (sets[depth, 2, w] | reach) & ~members & ~taken
+                    sets[depth + 1, 3, w] = taken
+                sets[depth, 3, word] |= bit
                 depth += 1
-                number[depth], entry[depth], forced[depth], branches[depth] = coalitions, count, count - first, 0
+                counts[depth, 0] = coalitions
+                counts[depth, 1] = count
+                counts[depth, 2] = count - first
+                counts[depth, 3] = 0
                 coalitions += 1
                 continue
             # All branches are done. First the coalition itself, in which all who might have joined are outside.
-            first, last = entry[depth], entry[depth] + branches[depth]
-            for j in range(branches[depth]):
-                decided[first + j], outside[first + j] = joining[depth, j], 1
+            first = counts[depth, 1]
+            for j in range(branches):
+                decided[first + j] = joining[depth, j]
+                outside[first + j] = 1
+            worth = worths[counts[depth, 0]]
             for q in range(order + 1):
-                rest[q] = worths[number[depth]] * coefficients[depth, last - depth, q]
+                rest[q] = worth * coefficients[depth, first + branches - depth, q]
             # Then branch after branch from the last: a player is inside in its own and outside in later ones.
-            for j in range(branches[depth] - 1, -1, -1):
+            for j in range(branches - 1, -1, -1):
                 for q in range(order):
                     gifts[q] = sums[depth, j, q] + rest[q + 1]
                 _give(joining[depth, j], decided, outside, first + j, order, gifts, totals)
@@ -128,13 +147,13 @@ def tree_sums(adjacency: Bits, worths: Floats, coefficients: Floats, order: int,
                     rest[q] += sums[depth, j, q]
             for q in range(order):
                 gifts[q] = rest[q + 1]
-            for position in range(first - 1, first - 1 - forced[depth], -1):
-                _give(np.int64(decided[position]), decided, outside, position, order, gifts, totals)
+            for position in range(first - 1, first - 1 - counts[depth, 2], -1):
+                _give(decided[position], decided, outside, position, order, gifts, totals)
             depth -= 1
             if depth:
                 for q in range(order + 1):
-                    sums[depth, branches[depth], q] = rest[q]
-                branches[depth] += 1
+                    sums[depth, counts[depth, 3], q] = rest[q]
+                counts[depth, 3] += 1
             else:
-                _give(np.int64(root), decided, outside, 0, order, rest, totals)
+                _give(decided[0], decided, outside, 0, order, rest, totals)
     return coalitions

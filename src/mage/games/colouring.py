@@ -106,6 +106,11 @@ class Colouring:
             self.rounds,
         )
 
+    @property
+    def _room(self) -> tuple[Bits, Integers]:
+        n = self.kinds.shape[1]
+        return np.zeros((4, n), dtype=np.uint64), np.zeros(n, dtype=np.int64)
+
     def without_degrees(self) -> Colouring:
         """The colouring of nodes that do not know their edges before the first round."""
         return replace(self, with_degrees=False)
@@ -113,13 +118,13 @@ class Colouring:
     def keys(self, coalitions: Bits, targets: Integers = _NO_TARGETS) -> Bits:
         """A word for each coalition, equal where nothing tells their graphs apart, or what the targets know of them."""
         keys = np.empty(len(coalitions), dtype=np.uint64)
-        kernels.coalition_keys(coalitions, *self._parts, targets, keys)
+        kernels.coalition_keys(coalitions, *self._parts, targets, *self._room, keys)
         return keys
 
     def of_nodes(self, coalitions: Bits, rounds: int = 1) -> Bits:
         """Colours of all nodes after the last rounds [rounds, q, n]; 0 for nodes that are not there."""
         colours = np.empty((rounds, len(coalitions), self.kinds.shape[1]), dtype=np.uint64)
-        kernels.node_colours(coalitions, *self._parts, colours)
+        kernels.node_colours(coalitions, *self._parts, *self._room, colours)
         return colours
 
     def by_round(self, coalitions: Bits) -> Bits:

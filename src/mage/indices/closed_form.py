@@ -64,8 +64,7 @@ class Accumulator:
     def add_all(self, graph: PlayerGraph, worths: Floats) -> None:
         """Add all connected coalitions of a graph, in the order of its blocks: once for what many have in common."""
         n, size = self._num_players, self._size
-        sums = np.zeros((n, n if size == 3 else 1, n if size > 1 else 1))
-        tree_sums(graph.adjacency_bits, worths, self._coefficients, size, sums)
+        sums = sums_along_the_tree(graph, worths, self._coefficients, size)
         subsets = subsets_of_size(n, size)
         rows = ranks(subsets[:, :-1], n)
         for turn in permutations(range(size)):
@@ -134,6 +133,26 @@ class ClosedForm:
         if size in self._sums:
             return self._sums[size].values()
         return np.zeros(math.comb(self._num_players, size))
+
+
+def sums_along_the_tree(graph: PlayerGraph, worths: Floats, coefficients: Floats, size: int) -> Floats:
+    """The sum of the formula over all connected coalitions, for sets of up to three players in each of their orders.
+
+    A set of three is at [i, j, k], one of two at [i, 0, k], one of one at [i, 0, 0]; its value is the sum over orders.
+    """
+    n, words = graph.adjacency_bits.shape
+    totals = np.zeros((n, n if size == 3 else 1, n if size > 1 else 1))
+    # Room to work in: numba takes seconds to compile what makes arrays.
+    room = (
+        np.zeros((n + 2, 4, words), dtype=np.uint64),
+        np.zeros((n + 2, 4), dtype=np.int64),
+        np.zeros((n + 2, n), dtype=np.int64),
+        np.zeros((n + 2, n, size + 1)),
+        np.zeros((2, n + 1), dtype=np.int64),
+        np.zeros((2, size + 1)),
+    )
+    tree_sums(graph.adjacency_bits, worths, coefficients, size, totals, *room)
+    return totals
 
 
 def fits_a_tree(graph: PlayerGraph, size: int) -> bool:

@@ -6,7 +6,6 @@ from functools import lru_cache
 import numpy as np
 
 from mage._core.typing import Integers
-from mage._kernels import subsets as kernels
 
 # Beyond this an index no longer fits in the memory of an ordinary machine.
 MOST_SUBSETS = 50_000_000
@@ -28,10 +27,14 @@ def subsets_of_size(num_players: int, size: int) -> Integers:
 
 
 def _listed(num_players: int, size: int) -> Integers:
-    count = math.comb(num_players, size)
-    listed = np.zeros((count, size), dtype=np.int64)
-    if count and size:
-        kernels.fill(listed, num_players)
+    listed = np.zeros((1, 0), dtype=np.int64)
+    for _ in range(size):
+        # Each subset is followed by all larger players, one after the other.
+        first = listed[:, -1] + 1 if listed.shape[1] else np.zeros(1, dtype=np.int64)
+        counts = num_players - first
+        ends = np.cumsum(counts)
+        last = np.arange(ends[-1] if len(ends) else 0) - np.repeat(ends - counts - first, counts)
+        listed = np.concatenate([np.repeat(listed, counts, axis=0), last[:, None]], axis=1)
     listed.setflags(write=False)
     return listed
 

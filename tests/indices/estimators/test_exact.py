@@ -123,7 +123,7 @@ def test_auto_says_what_it_took(caplog):
         sampled = interactions(game, budget=900)
     assert sampled.method == "surrogate"
     assert not sampled.exact
-    assert "takes surrogate: more than 900" in caplog.text
+    assert "takes surrogate: 25,454 connected coalitions, limit 900" in caplog.text
     assert interactions(game).method == "exact"
     assert interactions(game, permutations=4).num_permutations == 4
 

@@ -11,6 +11,7 @@ import mage
 from mage.indices import IndexRequest
 from mage.indices import choice as choice_module
 from mage.indices.choice import choices
+from mage.indices.estimators import exact as exact_module
 from mage.indices.estimators import sampling
 from mage.indices.problem import Problem
 from tests.helpers import layers as layered
@@ -101,6 +102,7 @@ def test_what_is_a_sum_over_nodes_is_exact_beyond_that(monkeypatch):
     monkeypatch.setattr(choice_module, "EXACT_LIMIT", 1_000)
     monkeypatch.setattr(choice_module, "LEAST_EXACT_LIMIT", 1_000)
     monkeypatch.setattr(choice_module, "STATES_LIMIT", 1_000)
+    monkeypatch.setattr(exact_module, "STATES_LIMIT", 1_000)
     game = model_game()
     game.model.head = torch.nn.Linear(6, 2).double()
     found = mage.interactions(game)
@@ -111,9 +113,9 @@ def test_what_is_a_sum_over_nodes_is_exact_beyond_that(monkeypatch):
 
 
 def test_large_models_are_asked_less(small):
-    small.query_cost = 10**7
+    small.query_cost = 10**6
     assert chosen(small, order=1).method == "exact"
-    small.query_cost = 10**9
+    small.query_cost = 10**8
     assert chosen(small, order=1).method == "surrogate"
 
 
@@ -134,10 +136,12 @@ def test_no_clock_decides(monkeypatch):
 
 def test_a_default_budget_ends_every_sampled_run(monkeypatch, caplog):
     caplog.set_level("INFO", "mage")
-    monkeypatch.setattr(sampling, "DEFAULT_BUDGET", 3_000)
+    monkeypatch.setattr(sampling, "DEFAULT_BUDGET", 20_000)
     game = mage.Game(lambda masks: masks.sum(axis=1) ** 1.5, 40, nx.barabasi_albert_graph(40, 2, seed=0))
     found = mage.interactions(game, order=3, method="permutation")
     assert found.stopped == "budget"
-    assert found.num_queries <= 3_000
+    assert found.num_queries <= 20_000
     assert 0 < found.num_permutations < 200
     assert "budget= allows more" in caplog.text
+    monkeypatch.setattr(sampling, "DEFAULT_BUDGET", 300)
+    assert mage.interactions(game, order=3, method="permutation").num_permutations == 2

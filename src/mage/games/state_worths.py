@@ -103,6 +103,7 @@ class StateWorths:
         self._pool = pool
         self._table = CoalitionTable(1)
         self._values: Floats = np.empty(0)
+        self._expected_runs: dict[PlayerGraph, int] = {}
 
     @property
     def num_keys(self) -> int:
@@ -132,6 +133,11 @@ class StateWorths:
 
     def expected_runs(self, graph: PlayerGraph) -> int:
         """About how many graphs the model would be run on for all connected coalitions; the model is not asked."""
+        if graph not in self._expected_runs:
+            self._expected_runs[graph] = self._count_runs(graph)
+        return self._expected_runs[graph]
+
+    def _count_runs(self, graph: PlayerGraph) -> int:
         keys, colours = CoalitionTable(1), CoalitionTable(1)
         for block in graph.blocks():
             known = keys.size

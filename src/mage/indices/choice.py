@@ -6,12 +6,12 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from mage.indices.estimators import ESTIMATORS
+from mage.indices.estimators.exact import STATES_LIMIT, fits_by_states
 from mage.indices.problem import Problem
 
 EXACT_LIMIT = 100_000  # connected coalitions that are asked for one by one
 LEAST_EXACT_LIMIT = 5_000
 EXACT_COST = 10**11  # multiplications that asking for them may take, roughly
-STATES_LIMIT = 4_000_000  # connected coalitions that a message-passing model is asked for by states
 SAMPLERS = ("surrogate", "permutation", "multilinear")  # in this order, where exact numbers are out of reach
 AUTO_METHODS = ("exact", "exact-local", *SAMPLERS)
 
@@ -45,10 +45,10 @@ def choices(problem: Problem) -> Iterator[Choice]:
     number = f"more than {STATES_LIMIT:,}" if count > STATES_LIMIT else f"{count:,}"
     reasons = [f"{number} connected coalitions, limit {limit:,}"]
     if count <= STATES_LIMIT and problem.game.states is not None:
-        runs = 0 if request.budget is None else problem.game.states.expected_runs(problem.graph)
-        if request.budget is None or runs <= request.budget:
+        if request.budget is None or fits_by_states(problem, request.budget):
             yield Choice("exact", f"{number} connected coalitions, which the model is asked for by states")
             return
+        runs = problem.game.states.expected_runs(problem.graph)
         reasons.append(f"not exact by states: about {runs:,} runs of the model")
     if request.budget is None and problem.game.node_contributions is not None:
         yield Choice("exact-local", "; ".join([*reasons, "the output is a sum over nodes"]))

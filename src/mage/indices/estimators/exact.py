@@ -12,6 +12,7 @@ from mage.indices.problem import Problem
 from mage.indices.stopping import Monitor
 
 DEFAULT_BUDGET = 10_000_000
+STATES_LIMIT = 4_000_000  # connected coalitions that are listed to save runs of a message-passing model
 
 
 class TooManyCoalitionsError(ValueError):
@@ -31,7 +32,7 @@ class Exact(Estimator):
     def refusal(self, problem: Problem) -> Exception | None:
         """Too many connected coalitions, with their number and the ways out."""
         graph, budget = problem.graph, problem.request.budget or DEFAULT_BUDGET
-        if graph.count_connected(cap=budget) <= budget:
+        if graph.count_connected(cap=budget) <= budget or fits_by_states(problem, budget):
             return None
         exact = graph.count_connected_quickly()
         number = f"more than {budget:,}" if exact is None else readable(exact)
@@ -43,12 +44,19 @@ class Exact(Estimator):
 
     def estimate(self, problem: Problem, monitor: Monitor, progress: bool | None) -> Estimate:  # noqa: ARG002 (no sampling to stop)
         """The values of all sets by the closed form."""
-        budget = problem.request.budget or DEFAULT_BUDGET
+        budget = max(problem.request.budget or DEFAULT_BUDGET, STATES_LIMIT)
         total = ClosedForm(problem.num_players, problem.measures)
         with progress_bar("exact index", problem.graph.count_connected(cap=budget), progress) as tick:
             worths = problem.game.connected_worths(problem.graph, tick)
         total.add_all(problem.graph, worths)
         return Estimate.certain(total.values())
+
+
+def fits_by_states(problem: Problem, budget: int) -> bool:
+    """Whether states of nodes bring all connected coalitions within a budget of runs of the model."""
+    if problem.graph.count_connected(cap=STATES_LIMIT) > STATES_LIMIT or problem.game.states is None:
+        return False
+    return problem.game.states.expected_runs(problem.graph) <= budget
 
 
 def readable(number: int) -> str:

@@ -143,7 +143,8 @@ def average(problem: Problem, draws: Draws, monitor: Monitor, progress: bool | N
             for batch in draws.batches:
                 for terms in batch:
                     before = needed.count
-                    fitting = needed.units(terms, unit)
+                    # Without a word from the user one draw is always made, whatever it costs.
+                    fitting = needed.units(terms, unit, least=0 if limited or done else 1)
                     stop = fitting < len(terms.ends) // unit
                     if done + fitting == 0:
                         raise ValueError(
@@ -214,14 +215,14 @@ class _Needed:
         self._table.intern(ends.members)
         self.count = self._table.size
 
-    def units(self, terms: Terms, unit: int) -> int:
-        """How many of the next units the budget allows; they are then counted."""
+    def units(self, terms: Terms, unit: int, least: int) -> int:
+        """How many of the next units the budget allows, or the least to take; they are then counted."""
         # Rows are numbered as they come, so the largest number up to a unit's end tells how many there are.
         known = self._table.size
         rows = np.maximum(np.maximum.accumulate(self._table.intern(terms.coalitions)) + 1, known)
         ends = terms.ends[unit - 1 :: unit]
         costs = np.concatenate([[known], rows])[ends]
         self.at_least = self.at_least or int(costs[0])
-        fitting = int(np.searchsorted(costs, self._budget, side="right"))
+        fitting = max(least, int(np.searchsorted(costs, self._budget, side="right")))
         self.count = int(costs[fitting - 1]) if fitting else known
         return fitting

@@ -83,7 +83,7 @@ def explain_image(
 
 def picture_of(image: Any) -> AnyArray:
     """A prepared image [c, h, w] as floats [h, w] or [h, w, 3] in [0, 1]: its range is stretched to undo a scaling."""
-    pixels = image.float().cpu().movedim(0, 2).numpy()
+    pixels: AnyArray = image.float().cpu().movedim(0, 2).numpy()
     if pixels.shape[2] not in (1, 3):
         pixels = pixels.mean(axis=2, keepdims=True)
     low, high = float(pixels.min()), float(pixels.max())

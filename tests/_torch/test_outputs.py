@@ -55,3 +55,28 @@ def test_log_odds_do_not_saturate_where_the_probability_does():
 def test_outputs_without_logits_say_what_to_use():
     with pytest.raises(ValueError, match="log-odds"):
         Readout.of(torch.tensor([[0.2, 0.8]]), "auto", None, "logit", "probs")
+
+
+@given(st.floats(-12, 12), st.floats(-12, 12), st.sampled_from(["logit", "probability", "log-probability", "log-odds"]))
+def test_rounding_is_what_a_rounding_of_the_scores_changes(target_score, other_score, output):
+    readout = Readout("multiclass", 1, output, "raw")
+    unit = 1e-7
+    scores = torch.tensor([[other_score, target_score]], dtype=torch.float64)
+    size = float(scores.abs().max())
+    moved = scores + torch.tensor([[0.0, unit * size]], dtype=torch.float64)
+    change = float((readout(moved) - readout(scores)).abs())
+    allowed = readout.rounding(float(readout(scores)), unit, size)
+    # A thousandth of it for the curve of the softmax, and what double precision rounds by itself.
+    assert change <= 1.001 * allowed + 1e-14
+    if output == "probability":
+        assert allowed <= 2 * unit * size / 4 + 1e-300  # the difference of two scores may be twice their size
+
+
+@pytest.mark.parametrize("return_type", ["probs", "log_probs"])
+def test_models_that_return_probabilities_round_these(return_type):
+    p = 0.75
+    for output, expected in (("probability", p * 1e-7), ("log-probability", 1e-7), ("log-odds", 1e-7 / (1 - p))):
+        readout = Readout("multiclass", 0, output, return_type)
+        row = torch.tensor([[p, 1 - p]], dtype=torch.float64)
+        value = float(readout(row if return_type == "probs" else row.log()))
+        assert readout.rounding(value, 1e-7, 1.0) == pytest.approx(expected)

@@ -309,6 +309,25 @@ def test_shares_of_a_link_round_as_those_of_a_graph():
     assert found[0.01].max_nodes == 2  # nothing below two ends explains a link
 
 
+@pytest.mark.parametrize("offset", [-14.0, 14.0])
+@pytest.mark.parametrize("output", ["probability", "log-probability", "log-odds"])
+def test_small_changes_of_a_probability_are_no_rounding(output, offset):
+    """Near 0 and near 1 a probability moves little, and its rounding less: the same motif as for log-odds."""
+    edges = torch.tensor([[0, 1, 1, 2, 2, 3, 3, 4], [1, 0, 2, 1, 3, 2, 4, 3]])
+    data = Data(x=torch.ones(5, 1), edge_index=edges)
+
+    def pairs(x, edge_index, batch):
+        # Two numbers that only differ by what nodes 1 and 2 do together.
+        marked = (edge_index[0] % 5 == 1) & (edge_index[1] % 5 == 2)
+        counts = torch.zeros(int(batch.max()) + 1).index_add_(0, batch[edge_index[0]], marked.float())
+        return torch.stack([torch.zeros_like(counts), offset + counts], dim=1)
+
+    explanation = mage.explain(
+        pairs, data, target=1, masking="split", output=output, num_motifs=1, max_nodes=2, order=2, tau=1.0
+    )
+    assert [motif.nodes for motif in explanation.motifs] == [(1, 2)]
+
+
 def test_rounding_is_no_motif():
     """Without edges nothing changes under "split" but the last digits."""
     for seed in range(4):

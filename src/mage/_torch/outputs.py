@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
+import numpy as np
 import torch
 from torch import Tensor
 from torch.nn import functional
 
+from mage._core.typing import Floats
 from mage._torch.conventions import OUTPUTS, RETURN_TYPES, TASKS
+
+_LEAST_CHANCE = float(np.finfo(np.float64).tiny)
 
 
 @dataclass(frozen=True)
@@ -60,7 +64,11 @@ class Readout:
         return cls(task, int(target), output, return_type)
 
     def __call__(self, out: Tensor) -> Tensor:
-        """One number a row."""
+        """One number a row, in double precision: a probability near 1 has no digits left in a shorter one."""
+        if self.return_type == "probs" and out.is_floating_point():
+            # A probability of 0 has no logarithm; the smallest number that has one stands for it.
+            out = out.clamp_min(torch.finfo(out.dtype).tiny)
+        out = out.double()
         if self.task == "regression":
             return out[:, 0]
         if self.task == "binary":
@@ -77,9 +85,7 @@ class Readout:
 
     def _log_odds(self, out: Tensor) -> Tensor:
         """The target against all other classes together; nothing that is added to all scores changes it."""
-        if self.return_type == "probs":
-            # A probability of 0 has no logarithm; the smallest number that has one stands for it.
-            out = out.clamp_min(torch.finfo(out.dtype).tiny).log()
+        out = out.log() if self.return_type == "probs" else out
         others = torch.cat([out[:, : self.target], out[:, (self.target or 0) + 1 :]], dim=1)
         return out[:, self.target] - torch.logsumexp(others, dim=1)
 
@@ -92,3 +98,45 @@ class Readout:
         if self.output in ("logit", "log-odds"):
             return score
         return functional.logsigmoid(score) if self.output == "log-probability" else score.sigmoid()
+
+    @property
+    def as_probability(self) -> Readout:
+        """The same target, read as a probability."""
+        return replace(self, output="probability")
+
+    def of_prediction(self, prediction: Floats) -> float:
+        """The explained number of one row of outputs [C]."""
+        return float(self(torch.as_tensor(prediction).reshape(1, -1))[0])
+
+    def probability(self, values: Floats) -> Floats | None:
+        """The target's probability that goes with explained numbers; None where they do not tell it."""
+        if self.task == "regression" or (self.task == "multiclass" and self.output == "logit"):
+            return None
+        if self.output == "probability":
+            return values
+        numbers = torch.as_tensor(values, dtype=torch.float64)
+        found: Floats = (numbers.exp() if self.output == "log-probability" else numbers.sigmoid()).numpy()
+        return found
+
+    def rounding(self, value: float, unit: float, size: float) -> float:
+        """How far one rounding of the model's numbers moves the explained number.
+
+        With p the target's probability, the rounding δ of a score moves log-odds by δ, log p by (1 − p)·δ and p by
+        p(1 − p)·δ, never more than δ/4. A model that returns p or log p has rounded these instead.
+
+        Args:
+            value: The explained number.
+            unit: Rounding unit of the model's numbers, relative to their size.
+            size: How large they are.
+        """
+        chance = self.probability(np.array([value]))
+        if chance is None:
+            return unit * max(size, abs(value))
+        p = min(max(float(chance[0]), _LEAST_CHANCE), 1.0)
+        rest = max(1.0 - p, _LEAST_CHANCE)
+        if self.return_type == "raw":
+            of_logarithm = unit * max(size, abs(math.log(p / rest))) * rest
+        else:
+            # Logarithms of probabilities near 1 are differences of numbers of size 1.
+            of_logarithm = unit * (1.0 if self.return_type == "probs" else max(size, 1.0))
+        return of_logarithm * {"probability": p, "log-probability": 1.0}.get(self.output, 1.0 / rest)

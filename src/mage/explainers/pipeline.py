@@ -129,7 +129,7 @@ class Steps:
 def _without_rounding(interactions: Interactions, game: Game) -> Interactions:
     """Interactions that are nothing where all of them are what rounding leaves of the model's outputs."""
     largest = float(np.abs(interactions.values).max(initial=0.0))
-    nothing = largest <= _ROUNDINGS * game.resolution * game.scale
+    nothing = largest <= _ROUNDINGS * game.rounding
     return replace(interactions, values=np.zeros_like(interactions.values)) if nothing else interactions
 
 

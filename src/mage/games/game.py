@@ -162,12 +162,15 @@ class Game:
         return ()
 
     @property
-    def scale(self) -> float:
-        """The size of the numbers that worths are differences of, which rounding is relative to."""
-        if self.output == "probability":
-            return 1.0
+    def rounding(self) -> float:
+        """How far one rounding of the model's numbers moves a worth, in the unit of worths."""
         # The prediction is known; the worth of all players may be a query of its own where they are only some nodes.
-        return float(np.abs([self.baseline, *self.prediction]).max())
+        size = float(np.abs(self.prediction).max())
+        if self.readout is None:
+            return self.resolution * max(size, abs(self.baseline))
+        ends = (self.baseline, self.readout.of_prediction(self.prediction))
+        of_model = max(self.readout.rounding(value, self.resolution, size) for value in ends)
+        return of_model + float(np.finfo(np.float64).eps) * max(map(abs, ends))
 
     @property
     def total(self) -> float:

@@ -1,5 +1,9 @@
 """How the kernels are compiled, and the two bit instructions that numba lacks."""
 
+import logging
+import sys
+import threading
+import time
 from collections.abc import Callable
 from typing import Any, ParamSpec, TypeVar, cast
 
@@ -7,7 +11,11 @@ import numba
 import numpy as np
 from llvmlite import ir
 from numba import types
+from numba.core import event
 from numba.extending import intrinsic
+
+_log = logging.getLogger("mage")
+_PATIENCE = 1.0  # seconds of compiling after which people are told
 
 Parameters = ParamSpec("Parameters")
 Result = TypeVar("Result")
@@ -16,6 +24,40 @@ Result = TypeVar("Result")
 def kernel(function: Callable[Parameters, Result]) -> Callable[Parameters, Result]:
     """Compile on first call, keep the machine code on disk, release the interpreter lock while running."""
     return cast("Callable[Parameters, Result]", numba.njit(cache=True, nogil=True)(function))
+
+
+class CompilationNotice(event.Listener):  # type: ignore[misc] # numba has no types
+    """Says once that kernels are being compiled, when that takes longer than a moment."""
+
+    def __init__(self) -> None:
+        self._local = threading.local()
+        self._seconds = 0.0
+        self.given = False
+
+    def on_start(self, event: Any) -> None:  # noqa: ARG002 (the interface of numba)
+        """A kernel, or a function inside one, begins to be compiled."""
+        depth = getattr(self._local, "depth", 0)
+        if depth == 0:
+            self._local.started = time.perf_counter()
+            if self._seconds > _PATIENCE and not self.given:
+                self._give()
+        self._local.depth = depth + 1
+
+    def on_end(self, event: Any) -> None:  # noqa: ARG002 (the interface of numba)
+        """It is compiled."""
+        self._local.depth -= 1
+        if self._local.depth == 0:
+            self._seconds += time.perf_counter() - self._local.started
+
+    def _give(self) -> None:
+        self.given = True
+        _log.info("compiling, once: later calls start at once")
+        if sys.stderr is not None and sys.stderr.isatty():
+            print("mage: compiling, once; later calls start at once", file=sys.stderr)
+
+
+notice = CompilationNotice()
+event.register("numba:compile", notice)  # type: ignore[no-untyped-call] # likewise
 
 
 def _popcount(_typing_context: Any, _word: Any) -> Any:

@@ -1,0 +1,79 @@
+"""A Ray cluster of two nodes on this machine, whose workers and nodes die. Left out where Ray is not installed."""
+
+from __future__ import annotations
+
+import contextlib
+import importlib.util
+import os
+import signal
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from fault_rows import Trials, fault
+from mage.experiments import Failure, RayEngine
+from mage.experiments.engines import Payload
+
+
+def _work(_shared: Any, job: int) -> tuple[int, int]:
+    time.sleep(0.05)
+    return 2 * job, os.getpid()
+
+
+def _wrong(done: dict[int, Any], jobs: int) -> list[int]:
+    return [
+        job
+        for job in range(jobs)
+        if isinstance(done.get(job, Failure("error", "")), Failure) or done[job][0] != 2 * job
+    ]
+
+
+@contextlib.contextmanager
+def _cluster() -> Iterator[Any]:
+    """Two nodes of one core each."""
+    import ray
+    from ray.cluster_utils import Cluster
+
+    cluster = Cluster(initialize_head=True, head_node_args={"num_cpus": 1, "include_dashboard": False})
+    node = cluster.add_node(num_cpus=1)
+    cluster.wait_for_nodes()
+    path = os.pathsep.join([*os.environ.get("PYTHONPATH", "").split(os.pathsep), str(Path(__file__).parent.parent)])
+    ray.init(address=cluster.address, log_to_driver=False, runtime_env={"env_vars": {"PYTHONPATH": path}})
+    try:
+        yield cluster, node
+    finally:
+        ray.shutdown()
+        cluster.shutdown()
+
+
+if importlib.util.find_spec("ray") is not None:
+
+    @fault(
+        "SIGKILL of a Ray worker at a random moment", "its task is run again, and nothing is lost", tries=20, short=2
+    )
+    def killed_ray_workers(trials: Trials) -> Iterator[str]:
+        jobs, done = 20 * trials.count, {}
+        moments = set(trials.generator.choice(jobs - 20, size=trials.count, replace=False).tolist())
+        with _cluster():
+            for job, result in RayEngine(workers=2).run(Payload(_work, None), range(jobs)):
+                done[job] = result
+                if len(done) in moments and not isinstance(result, Failure):
+                    with contextlib.suppress(ProcessLookupError):
+                        os.kill(result[1], signal.SIGKILL)
+                    yield ""
+        if wrong := _wrong(done, jobs):
+            yield f"{len(wrong)} jobs are lost or wrong: {wrong[:3]}"
+
+    @fault("a Ray node dies while it works", "its tasks are run on the others, and nothing is lost", tries=3, short=1)
+    def dead_ray_nodes(trials: Trials) -> Iterator[str]:
+        for _ in range(trials.count):
+            jobs, done = 60, {}
+            moment = int(trials.generator.integers(5, 40))
+            with _cluster() as (cluster, node):
+                for job, result in RayEngine(workers=2).run(Payload(_work, None), range(jobs)):
+                    done[job] = result
+                    if len(done) == moment:
+                        cluster.remove_node(node, allow_graceful=False)
+            wrong = _wrong(done, jobs)
+            yield f"{len(wrong)} jobs are lost or wrong: {wrong[:3]}" if wrong else ""

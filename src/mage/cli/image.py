@@ -20,17 +20,17 @@ if TYPE_CHECKING:
     from mage.models.image_classifiers import ImageClassifier
 
 
+_MODEL = (
+    "efficientnet-lite0, mnist-vit, an .onnx file, a folder of Hugging Face's save_pretrained, or a name on their hub "
+    "such as microsoft/resnet-50."
+)
+
+
 @app.command("explain-image")
 @sharing(fields=request_options, results=result_options)
 def explain_image(
     image: Annotated[Path, typer.Argument(help="A picture: .jpg, .png, …")],
-    model: Annotated[
-        str,
-        typer.Option(
-            help="efficientnet-lite0, mnist-vit, an .onnx file, a folder of Hugging Face's save_pretrained, or a name "
-            "on their hub such as microsoft/resnet-50."
-        ),
-    ] = "efficientnet-lite0",
+    model: Annotated[str, typer.Option(help=_MODEL)] = "efficientnet-lite0",
     patches: Annotated[str | None, typer.Option(help="Rows and columns of the grid; 7x7 by default.")] = None,
     superpixels: Annotated[int | None, typer.Option(help="Instead: about so many super-pixels, by SLIC.")] = None,
     fill: Annotated[str | None, typer.Option(help="What hides a region: mean, blur or a colour; usually mean.")] = None,

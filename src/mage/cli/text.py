@@ -21,6 +21,10 @@ if TYPE_CHECKING:
 
 _SETS = ("graph_sst2", "twitter")
 _KINDS = ("gcn", "gin", "gat")
+_MODEL = (
+    "gcn, gin or gat of those that ship with the library; a checkpoint of mage train, or its folder for the network of "
+    "--dataset; or module:name of a graph network or of a function classify(sentences)."
+)
 # Words that carry what colour says: it may be absent, or not seen.
 _MARKS = {1: ("[+ ", " +]"), -1: ("[− ", " −]")}
 
@@ -29,13 +33,7 @@ _MARKS = {1: ("[+ ", " +]"), -1: ("[− ", " −]")}
 @sharing(fields=request_options, results=result_options)
 def explain_text(
     sentence: Annotated[str, typer.Argument(help="An English sentence.")],
-    model: Annotated[
-        str,
-        typer.Option(
-            help="gcn, gin or gat of those that ship with the library; a checkpoint of mage train, or its folder for "
-            "the network of --dataset; or module:name of a graph network or of a function classify(list[str])."
-        ),
-    ] = "gcn",
+    model: Annotated[str, typer.Option(help=_MODEL)] = "gcn",
     dataset: Annotated[str, typer.Option(help="What the network learnt from: graph_sst2 or twitter.")] = "graph_sst2",
     target: Annotated[int | None, typer.Option(help="Class; the predicted one by default.")] = None,
     absent: Annotated[

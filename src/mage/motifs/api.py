@@ -76,16 +76,15 @@ def motif_set(problem: MotifProblem, request: MotifRequest, solution: Solution, 
         bound=bound,
         optimal=bound - objective <= 1e-8 * max(problem.scale, abs(objective)),
         num_nodes=problem.num_nodes,
-        num_motifs=problem.num_motifs,
-        max_nodes=problem.max_nodes,
-        tau=request.tau,
-        connected=request.connected,
         solver=solution.used,
         work=solution.work,
-        noise_floor=request.noise_floor,
+        # What was searched for: counts instead of shares, and only nodes that there are.
+        num_motifs=problem.num_motifs,
+        max_nodes=problem.max_nodes,
         include=tuple(np.flatnonzero(problem.required).tolist()),
         exclude=tuple(np.flatnonzero(problem.forbidden).tolist()),
         objective_name=request.objective,
+        **{name: getattr(request, name) for name in ("tau", "connected", "noise_floor")},
     )
 
 

@@ -26,7 +26,7 @@ def kernel(function: Callable[Parameters, Result]) -> Callable[Parameters, Resul
     return cast("Callable[Parameters, Result]", numba.njit(cache=True, nogil=True)(function))
 
 
-class CompilationNotice(event.Listener):  # type: ignore[misc] # numba has no types
+class CompilationNotice(event.Listener):
     """Says once that kernels are being compiled, when that takes longer than a moment."""
 
     def __init__(self) -> None:

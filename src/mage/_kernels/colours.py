@@ -4,12 +4,13 @@ A node's colour starts as what it carries (with its edges, where a model divides
 of its neighbours once per round. Colours are 64-bit hashes: sums over neighbours of well-mixed words, so that the order
 of neighbours does not matter and their number does.
 
-All kernels take a colouring in parts, as :class:`mage._torch.colouring.Colouring` lists them:
-``starts`` and ``nodes`` list the nodes that follow each player, after the ``fixed`` nodes that are always present;
-``kinds[0]`` and ``kinds[1]`` are the first colours of absent and present nodes; ``influence``, ``source`` and ``salt``
-list for each node the nodes whose messages it gets, and a word for what the edge carries; ``keeps_edges`` says that
-absent nodes keep their edges and only carry something else. ``work`` (zeros [4, n]) and ``listed`` [n] are room to work
-in: numba takes long to compile what makes arrays.
+All kernels take a colouring in parts, see :class:`mage.games.colouring.Colouring`: ``players``, where the nodes of each
+player start in a list of nodes, which begins with those that are always present; ``kinds``, the first colours of absent
+and of present nodes; ``links``, where for each node the nodes begin whose messages reach it, these nodes, and a word
+for what the edge carries; ``settings``, how many nodes are always present, whether absent nodes keep their edges and only
+carry something else, whether nodes know their edges before the first round, and the rounds. ``work`` (zeros [4, n]:
+present, linked, colours, what is shown to neighbours) and ``listed`` [n] are room to work in: numba takes long to
+compile what makes arrays.
 """
 
 import numpy as np
@@ -36,16 +37,11 @@ def mixed(word: np.uint64) -> np.uint64:
 
 @kernel
 def _list_nodes(
-    coalition: Bits,
-    starts: Integers,
-    nodes: Integers,
-    fixed: int,
-    keeps_edges: bool,
-    present: Bits,
-    linked: Bits,
-    listed: Integers,
+    coalition: Bits, players: tuple[Integers, Integers], fixed: int, keeps_edges: bool, work: Bits, listed: Integers
 ) -> int:
-    """List the nodes that get a colour; ``present`` and ``linked`` are 1 for nodes that are there, and have edges."""
+    """List the nodes that get a colour; mark those that are present, and those that have edges."""
+    starts, nodes = players
+    present, linked = work[0], work[1]
     count = 0
     for place in range(fixed):
         listed[count] = nodes[place]
@@ -70,19 +66,20 @@ def _list_nodes(
 
 
 @kernel
-def _start(
-    listed: Integers,
-    count: int,
-    present: Bits,
-    linked: Bits,
+def _first_colours(
+    coalition: Bits,
+    players: tuple[Integers, Integers],
     kinds: Bits,
-    influence: Integers,
-    source: Integers,
-    salt: Bits,
-    with_degrees: bool,
-    colours: Bits,
-) -> None:
-    """First colours: what nodes carry, and their edges if asked."""
+    links: tuple[Integers, Integers, Bits],
+    settings: tuple[int, bool, bool, int],
+    work: Bits,
+    listed: Integers,
+) -> int:
+    """Colours before the first round: what nodes carry, and their edges if asked. Returns how many nodes are listed."""
+    influence, source, salt = links
+    fixed, keeps_edges, with_degrees, _ = settings
+    count = _list_nodes(coalition, players, fixed, keeps_edges, work, listed)
+    present, linked, colours = work[0], work[1], work[2]
     for place in range(count):
         v = listed[place]
         colour = kinds[np.int64(present[v]), v]
@@ -92,13 +89,15 @@ def _start(
                 total += salt[edge] * linked[source[edge]]
             colour = mixed(colour + total * _THREE)
         colours[v] = colour
+    return count
 
 
 @kernel
 def _refine_once(
-    listed: Integers, count: int, influence: Integers, source: Integers, salt: Bits, colours: Bits, shown: Bits
+    listed: Integers, count: int, links: tuple[Integers, Integers, Bits], colours: Bits, shown: Bits
 ) -> None:
     """One round: each listed node takes in the colours of its neighbours. Others must show zero, and add nothing."""
+    influence, source, salt = links
     for place in range(count):
         shown[listed[place]] = mixed(colours[listed[place]])
     for place in range(count):
@@ -110,18 +109,20 @@ def _refine_once(
 
 
 @kernel
+def _clear(listed: Integers, count: int, work: Bits) -> None:
+    """Leave no mark of a coalition."""
+    for place in range(count):
+        for row in range(4):
+            work[row, listed[place]] = _ZERO
+
+
+@kernel
 def coalition_keys(
     coalitions: Bits,
-    starts: Integers,
-    nodes: Integers,
-    fixed: int,
-    keeps_edges: bool,
+    players: tuple[Integers, Integers],
     kinds: Bits,
-    influence: Integers,
-    source: Integers,
-    salt: Bits,
-    with_degrees: bool,
-    rounds: int,
+    links: tuple[Integers, Integers, Bits],
+    settings: tuple[int, bool, bool, int],
     targets: Integers,
     work: Bits,
     listed: Integers,
@@ -131,12 +132,11 @@ def coalition_keys(
 
     With targets only what these can know counts, else what all nodes of the graph can know together.
     """
-    present, linked, colours, shown = work[0], work[1], work[2], work[3]
+    present, colours, rounds = work[0], work[2], settings[3]
     for row in range(coalitions.shape[0]):
-        count = _list_nodes(coalitions[row], starts, nodes, fixed, keeps_edges, present, linked, listed)
-        _start(listed, count, present, linked, kinds, influence, source, salt, with_degrees, colours)
+        count = _first_colours(coalitions[row], players, kinds, links, settings, work, listed)
         for _ in range(rounds):
-            _refine_once(listed, count, influence, source, salt, colours, shown)
+            _refine_once(listed, count, links, colours, work[3])
         key = _ZERO
         if len(targets):
             for place in range(len(targets)):
@@ -147,24 +147,16 @@ def coalition_keys(
                 # What absent nodes carry is the same for all coalitions but for those present: their part is taken out.
                 key += mixed(colours[v] ^ _OF_GRAPH) - mixed(kinds[0, v])
         keys[row] = key
-        for place in range(count):
-            v = listed[place]
-            present[v] = linked[v] = shown[v] = _ZERO
+        _clear(listed, count, work)
 
 
 @kernel
 def node_colours(
     coalitions: Bits,
-    starts: Integers,
-    nodes: Integers,
-    fixed: int,
-    keeps_edges: bool,
+    players: tuple[Integers, Integers],
     kinds: Bits,
-    influence: Integers,
-    source: Integers,
-    salt: Bits,
-    with_degrees: bool,
-    rounds: int,
+    links: tuple[Integers, Integers, Bits],
+    settings: tuple[int, bool, bool, int],
     work: Bits,
     listed: Integers,
     result: Bits,
@@ -174,10 +166,9 @@ def node_colours(
     Nodes that are not there have the colour 0.
     """
     n, kept = kinds.shape[1], result.shape[0]
-    present, linked, colours, shown = work[0], work[1], work[2], work[3]
+    colours, rounds = work[2], settings[3]
     for row in range(coalitions.shape[0]):
-        count = _list_nodes(coalitions[row], starts, nodes, fixed, keeps_edges, present, linked, listed)
-        _start(listed, count, present, linked, kinds, influence, source, salt, with_degrees, colours)
+        count = _first_colours(coalitions[row], players, kinds, links, settings, work, listed)
         for done in range(rounds + 1):
             slot = kept - 1 - (rounds - done)
             if slot >= 0:
@@ -186,7 +177,5 @@ def node_colours(
                 for place in range(count):
                     result[slot, row, listed[place]] = colours[listed[place]]
             if done < rounds:
-                _refine_once(listed, count, influence, source, salt, colours, shown)
-        for place in range(count):
-            v = listed[place]
-            present[v] = linked[v] = shown[v] = _ZERO
+                _refine_once(listed, count, links, colours, work[3])
+        _clear(listed, count, work)

@@ -24,52 +24,40 @@ def _slot(words: Bits, row: int, modulus: np.uint64) -> np.int64:
 
 
 @kernel
+def _place(coalitions: Bits, row: int, keys: Bits, slots: Integers) -> np.int64:
+    """The slot of a coalition: the one that names it, or the free one where it belongs."""
+    modulus = np.uint64(slots.shape[0] - 1)
+    slot = _slot(coalitions, row, modulus)
+    while slots[slot] >= 0:
+        same = True
+        for w in range(keys.shape[1]):
+            if keys[slots[slot], w] != coalitions[row, w]:
+                same = False
+                break
+        if same:
+            break
+        slot = (slot + 1) & np.int64(modulus)
+    return slot
+
+
+@kernel
 def find(coalitions: Bits, keys: Bits, slots: Integers, rows: Integers) -> None:
     """For each coalition the row of ``keys`` that equals it, or −1."""
-    words = keys.shape[1]
-    modulus = np.uint64(slots.shape[0] - 1)
-    for query in range(coalitions.shape[0]):
-        slot = _slot(coalitions, query, modulus)
-        rows[query] = -1
-        while slots[slot] >= 0:
-            candidate = slots[slot]
-            same = True
-            for w in range(words):
-                if keys[candidate, w] != coalitions[query, w]:
-                    same = False
-                    break
-            if same:
-                rows[query] = candidate
-                break
-            slot = (slot + 1) & np.int64(modulus)
+    for row in range(coalitions.shape[0]):
+        rows[row] = slots[_place(coalitions, row, keys, slots)]
 
 
 @kernel
 def intern(coalitions: Bits, keys: Bits, slots: Integers, size: int, rows: Integers) -> int:
     """Like ``find``, but append what is missing to ``keys``; the caller has made room. Returns the new size."""
-    words = keys.shape[1]
-    modulus = np.uint64(slots.shape[0] - 1)
-    for query in range(coalitions.shape[0]):
-        slot = _slot(coalitions, query, modulus)
-        found = -1
-        while slots[slot] >= 0:
-            candidate = slots[slot]
-            same = True
-            for w in range(words):
-                if keys[candidate, w] != coalitions[query, w]:
-                    same = False
-                    break
-            if same:
-                found = candidate
-                break
-            slot = (slot + 1) & np.int64(modulus)
-        if found < 0:
-            found = size
+    for row in range(coalitions.shape[0]):
+        slot = _place(coalitions, row, keys, slots)
+        if slots[slot] < 0:
             slots[slot] = size
-            for w in range(words):
-                keys[size, w] = coalitions[query, w]
+            for w in range(keys.shape[1]):
+                keys[size, w] = coalitions[row, w]
             size += 1
-        rows[query] = found
+        rows[row] = slots[slot]
     return size
 
 

@@ -21,7 +21,7 @@ from mage._torch.graph_input import GraphInput
 from mage._torch.masking import MASKINGS, MaskingFunction
 from mage.games.participants import Participants
 
-_Parts = tuple[Integers, Integers, int, bool, Bits, Integers, Integers, Bits, bool, int]
+_Parts = tuple[tuple[Integers, Integers], Bits, tuple[Integers, Integers, Bits], tuple[int, bool, bool, int]]
 _NO_TARGETS: Integers = np.empty(0, dtype=np.int64)
 
 
@@ -92,19 +92,8 @@ class Colouring:
 
     @property
     def _parts(self) -> _Parts:
-        # One by one: mypy does not know the length of a joined tuple.
-        return (
-            self.starts,
-            self.nodes,
-            self.fixed,
-            self.keeps_edges,
-            self.kinds,
-            self.influence,
-            self.source,
-            self.salt,
-            self.with_degrees,
-            self.rounds,
-        )
+        players, links = (self.starts, self.nodes), (self.influence, self.source, self.salt)
+        return players, self.kinds, links, (self.fixed, self.keeps_edges, self.with_degrees, self.rounds)
 
     @property
     def _room(self) -> tuple[Bits, Integers]:

@@ -4,13 +4,13 @@ A node's colour starts as what it carries (with its edges, where a model divides
 of its neighbours once per round. Colours are 64-bit hashes: sums over neighbours of well-mixed words, so that the order
 of neighbours does not matter and their number does.
 
-All kernels take a colouring in parts, see :class:`mage.games.colouring.Colouring`: ``players``, where the nodes of each
-player start in a list of nodes, which begins with those that are always present; ``kinds``, the first colours of absent
-and of present nodes; ``links``, where for each node the nodes begin whose messages reach it, these nodes, and a word
-for what the edge carries; ``settings``, how many nodes are always present, whether absent nodes keep their edges and only
-carry something else, whether nodes know their edges before the first round, and the rounds. ``work`` (zeros [4, n]:
-present, linked, colours, what is shown to neighbours) and ``listed`` [n] are room to work in: numba takes long to
-compile what makes arrays.
+All kernels take a colouring in parts, see :class:`mage.games.colouring.Colouring`: ``players``, where the nodes of
+each player start in a list of nodes, which begins with those that are always present; ``kinds``, the first colours of
+absent and of present nodes; ``links``, where for each node the nodes begin whose messages reach it, these nodes, and
+a word for what the edge carries; ``settings``, how many nodes are always present, whether absent nodes keep their
+edges and only carry something else, whether nodes know their edges before the first round, and the rounds. ``work``
+(zeros [4, n]: present, linked, colours, what is shown to neighbours) and ``listed`` [n] are room to work in: numba
+takes long to compile what makes arrays.
 """
 
 import numpy as np

@@ -40,7 +40,7 @@ def main() -> int:
         importlib.import_module(f"fault_rows.{module}")
     warnings.simplefilter("ignore")  # a fault that is found is told by a warning, again and again
     print("| fault | promise | tried | lost | seconds |\n|---|---|---:|---:|---:|", flush=True)
-    losses = []
+    complete = True
     for row in ROWS:
         if arguments.only not in row.name or (arguments.without is not None and arguments.without in row.name):
             continue
@@ -50,15 +50,15 @@ def main() -> int:
             lost = []
             for loss in row.inject(Trials(count, np.random.default_rng(arguments.seed), Path(folder))):
                 tried += 1
-                lost += [loss] if loss else []
+                if loss:
+                    lost.append(loss)
+                    print(f"lost: {row.name}: {loss}", file=sys.stderr, flush=True)
         seconds = time.perf_counter() - started
         print(f"| {row.name} | {row.promise} | {tried} | {len(lost)} | {seconds:.0f} |", flush=True)
-        losses += [f"{row.name}: {loss}" for loss in lost]
         if tried < count:
-            losses.append(f"{row.name}: tried {tried} times only")
-    for loss in losses:
-        print(f"lost: {loss}", file=sys.stderr)
-    return 1 if losses else 0
+            print(f"{row.name}: tried {tried} times only", file=sys.stderr, flush=True)
+        complete = complete and not lost and tried >= count
+    return 0 if complete else 1
 
 
 if __name__ == "__main__":

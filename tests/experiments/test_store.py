@@ -6,8 +6,9 @@ import warnings
 import numpy as np
 import pytest
 
-from mage.experiments import Store
+from mage.experiments import SerialEngine, Store, make_plan, run_plan
 from mage.experiments.store import key_of
+from tests.helpers.experiments import small_experiment
 
 
 @pytest.fixture
@@ -69,6 +70,19 @@ def test_one_run_at_a_time_holds_a_part(store):
     store.write("a" * 32, records(1))
     store.release("a" * 32, again)
     assert list(store.locks.folder.iterdir()) == []
+
+
+def test_locks_of_finished_parts_are_removed(tmp_path, inputs):
+    """A run that is killed after it wrote a part, and before it gave the lock back, leaves a file behind."""
+    plan, store = make_plan(small_experiment(), inputs, limit=2, batch_size=1), Store(tmp_path)
+    run_plan(plan, store, SerialEngine())
+    left, gone = plan.batches[0].key, plan.batches[1].key
+    for key in (left, gone, "f" * 32):
+        (store.locks.folder / key).touch()
+    held = store.claim(left)
+    run_plan(plan, store, SerialEngine())
+    assert {path.name for path in store.locks.folder.iterdir()} == {left, "f" * 32}
+    os.close(held)
 
 
 def _hold(folder, ready):

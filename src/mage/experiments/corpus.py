@@ -93,6 +93,7 @@ def explain_corpus(
         What became of each graph; those that were there before come first.
     """
     shelf = _Folder(Path(folder), graphs, options, about or {}, retry_failed)
+    shelf.tidy()
     digest = model_fingerprint(model)
     missing = []
     for number, data in graphs.items():
@@ -207,8 +208,14 @@ class _Folder(Shelf[_File]):
 
     def release(self, part: _File, handle: int) -> None:
         """Give a lock back."""
-        finished = any(self.path(part, failed).is_file() for failed in (False, True))
-        self.locks.release(part.key, handle, finished)
+        self.locks.release(part.key, handle, self._is_there(part.key))
+
+    def tidy(self) -> None:
+        """Remove locks of graphs that are done."""
+        self.locks.tidy(self._is_there)
+
+    def _is_there(self, key: str) -> bool:
+        return any((self.folder / f"{key}.{ending}").is_file() for ending in ("mage", "failed"))
 
     def jobs(self, part: _File) -> Sequence[Job]:
         """The graph of a file."""

@@ -46,6 +46,12 @@ class Locks:
                 (self.folder / name).unlink()
         os.close(handle)
 
+    def tidy(self, is_finished: Callable[[str], bool]) -> None:
+        """Remove locks of finished work, which runs leave behind that are killed before they give them back."""
+        for name in sorted(path.name for path in self.folder.iterdir()):
+            if is_finished(name) and (handle := self.claim(name)) is not None:
+                self.release(name, handle, finished=True)
+
 
 def set_aside(path: Path, place: Path, locks: Locks, name: str, check: Callable[[Path], object]) -> None:
     """Move a damaged file out of the way with a warning, unless a run holds its lock and is about to replace it.

@@ -33,6 +33,7 @@ def run_plan(
         on_part: Called after each part that this run finished.
         retry_failed: Compute parts again in which something failed.
     """
+    store.tidy()
     missing = plan.missing(store, retry_failed)
     if not missing:
         return

@@ -131,6 +131,10 @@ class Store:
         """Give a lock back."""
         self.locks.release(key, handle, finished=self.path(key).is_file())
 
+    def tidy(self) -> None:
+        """Remove locks of finished parts, which killed runs leave behind."""
+        self.locks.tidy(lambda key: self.path(key).is_file())
+
     def keys(self) -> list[str]:
         """Names of the finished parts."""
         return [key for key in sorted(path.stem for path in self.parts.glob("*.parquet")) if self.has(key)]

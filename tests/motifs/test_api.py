@@ -5,79 +5,13 @@ import networkx as nx
 import numpy as np
 import pytest
 import torch
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from mage import Game, PlayerGraph, find_motifs, interactions
 from mage.motifs.solvers import default_search_nodes
 from mage.testing import exhaustive_objective, random_graph, random_interactions, unanimity_game
-from tests.helpers.strategies import graphs
-
-
-def check_feasible(result, graph, include=(), exclude=()):
-    """Each motif connected, disjoint, within m and M; objective and bound consistent with the motifs."""
-    taken = [node for motif in result for node in motif.nodes]
-    assert len(taken) == len(set(taken)) <= result.max_nodes
-    assert len(result) <= result.num_motifs
-    assert set(include) <= set(taken)
-    assert not set(exclude) & set(taken)
-    assert all(graph.components(set(motif.nodes)) == [list(motif.nodes)] for motif in result)
-    assert result.objective == pytest.approx(sum(abs(motif.score) for motif in result))
-    assert result.bound >= result.objective
-    assert all(motif.sign == (1 if motif.score >= 0 else -1) for motif in result)
-
-
-@st.composite
-def problems(draw, max_players, orders):
-    graph = draw(graphs(max_players))
-    n = graph.num_players
-    index = random_interactions(
-        graph, draw(st.sampled_from(orders)), draw(st.integers(0, 2**32 - 1)), rounded=draw(st.booleans())
-    )
-    nodes = draw(st.permutations(range(n)))
-    required, forbidden = draw(st.sampled_from([(0, 0), (0, 0), (1, 0), (2, 1), (0, 2), (3, 0)]))
-    return index, {
-        "num_motifs": draw(st.integers(1, 3)),
-        "max_nodes": draw(st.integers(1, n)),
-        "tau": draw(st.sampled_from([0.0, 0.3, 0.5, 1.0])),
-        "include": nodes[:required],
-        "exclude": nodes[required : required + forbidden],
-    }
-
-
-def check_against_exhaustive(problem, connected, solver):
-    index, options = problem
-    graph = index.graph if connected else PlayerGraph.complete(index.num_players)
-    best = exhaustive_objective(index, graph, **options)
-    if best is None:
-        with pytest.raises(ValueError, match="include"):
-            find_motifs(index, connected=connected, solver=solver, noise_floor=0.0, **options)
-        return
-    result = find_motifs(index, connected=connected, solver=solver, noise_floor=0.0, **options)
-    assert result.objective == pytest.approx(best, abs=1e-7)
-    assert result.optimal
-    assert result.bound == pytest.approx(best, abs=1e-6)
-    check_feasible(result, graph, options["include"], options["exclude"])
-    for motif in result:
-        assert motif.score == pytest.approx(index.group(motif.nodes, options["tau"]), abs=1e-9)
-
-
-@settings(max_examples=150)
-@given(problems(11, [1, 2]), st.booleans())
-def test_search_equals_exhaustive_search(problem, connected):
-    check_against_exhaustive(problem, connected, "search")
-
-
-@settings(max_examples=60)
-@given(problems(9, [3]), st.booleans())
-def test_search_equals_exhaustive_search_at_order_3(problem, connected):
-    check_against_exhaustive(problem, connected, "search")
-
-
-@settings(max_examples=60)
-@given(problems(7, [2, 3]), st.booleans())
-def test_integer_programme_equals_exhaustive_search(problem, connected):
-    check_against_exhaustive(problem, connected, "milp")
+from tests.helpers.motif_problems import check_feasible, motif_problems
 
 
 @pytest.mark.parametrize("tau", [0.0, 0.3, 0.5, 1.0])
@@ -96,13 +30,13 @@ def test_every_setting_on_a_house_with_a_tail(tau, num_motifs, max_nodes):
             assert result.optimal
 
 
-@given(problems(10, [2, 3]), st.integers(1, 60), st.sampled_from(["search", "milp"]))
+@given(motif_problems(10, [2, 3]), st.integers(1, 60), st.sampled_from(["search", "milp"]))
 def test_limited_runs_are_feasible_and_their_bounds_hold(problem, limit, solver):
     index, options = problem
     options["include"] = ()
     assume(index.num_players > 2)
     best = exhaustive_objective(index, index.graph, **options)
-    result = find_motifs(index, solver=solver, node_limit=limit, noise_floor=0.0, **options)
+    result = find_motifs(index, solver=solver, node_limit=limit, **options)
     check_feasible(result, index.graph, (), options["exclude"])
     assert result.objective <= best + 1e-7
     assert result.bound >= best - 1e-6

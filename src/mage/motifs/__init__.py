@@ -1,7 +1,7 @@
 """Motifs: which groups?"""
 
 from mage.indices.stopping import CONDITIONS
-from mage.motifs.api import find_motifs
+from mage.motifs.api import family_objective, find_motifs
 from mage.motifs.problem import MotifProblem
 from mage.motifs.request import MotifRequest
 from mage.motifs.result import Motif, MotifSet
@@ -13,6 +13,7 @@ __all__ = [
     "MotifRequest",
     "MotifSet",
     "MotifsStable",
+    "family_objective",
     "find_motifs",
 ]
 

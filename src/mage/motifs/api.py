@@ -13,7 +13,7 @@ from mage.motifs.problem import MotifProblem
 from mage.motifs.request import MotifFields, MotifRequest
 from mage.motifs.result import Motif, MotifSet
 from mage.motifs.solvers import Solution, solve
-from mage.motifs.terms import terms_of
+from mage.motifs.terms import TermArrays, terms_of
 
 
 def find_motifs(
@@ -31,8 +31,8 @@ def find_motifs(
     """Find disjoint connected groups of nodes whose interactions weigh most.
 
     Maximises Σ |GrAttr(S)| over at most m sets S with at most M nodes in all, where GrAttr adds up all interactions
-    inside S, positive ones weighted by τ and negative ones by 1 − τ. The answer is proven optimal unless it says
-    otherwise.
+    inside S, positive ones weighted by τ and negative ones by 1 − τ; ``objective="signed"`` weighs lower orders
+    otherwise, see :mod:`mage.motifs.objective`. The answer is proven optimal unless it says otherwise.
 
     Args:
         interactions: An index of order 1, 2 or 3, or a plain matrix [n, n] (pairs off the diagonal, symmetric; single
@@ -42,12 +42,13 @@ def find_motifs(
         max_nodes: M, nodes in all motifs together: a whole number, or a share of n in (0, 1) (at least one node).
         tau: τ in [0, 1].
         connected: False lets a motif be any set of nodes.
-        noise_floor: Interactions of at most this share of the largest of their sign count as zero.
+        noise_floor: Interactions of at most this share of the largest of their sign count as zero; with
+            ``objective="signed"`` those of the top order only.
         request: What to search for in one object; what else is given changes it. Its defaults are the defaults here.
         fields: Other fields of :class:`mage.MotifRequest` by name, such as ``include=[3]`` or ``solver="milp"``.
 
     Returns:
-        The motifs, strongest first, with objective, bound and proof.
+        The motifs, strongest first, with objective, bound and proof. Their scores are plain sums of interactions.
 
     Raises:
         ValueError: An argument does not make sense, or no family of motifs holds all ``include`` nodes.
@@ -56,25 +57,36 @@ def find_motifs(
     request = changed(request or MotifRequest(), noise_floor=noise_floor, **everyday, **fields)
     terms, graph, names = terms_of(interactions, edges)
     problem = MotifProblem.of(request, terms, graph)
-    return motif_set(problem, request, solve(problem, request.solver, request.node_limit), names)
+    solution = solve(problem, request.solver, request.node_limit)
+    return motif_set(problem, request, solution, terms, names)
 
 
-def motif_set(problem: MotifProblem, request: MotifRequest, solution: Solution, names: tuple[str, ...]) -> MotifSet:
-    """The result of a solved problem: motifs by falling strength, without nodes that add nothing."""
+def family_objective(interactions: Interactions, family: MotifSet) -> float:
+    """What the motifs of a family are worth together under the settings that the family names."""
+    request = MotifRequest(
+        tau=family.tau,
+        connected=family.connected,
+        objective=family.objective_name,
+        noise_floor=family.noise_floor,
+    )
+    terms, graph, _ = terms_of(interactions, None)
+    return MotifProblem.of(request, terms, graph).objective(family.labels)
+
+
+def motif_set(
+    problem: MotifProblem, request: MotifRequest, solution: Solution, terms: TermArrays, names: tuple[str, ...]
+) -> MotifSet:
+    """The result of a solved problem: motifs by falling worth to the search, without nodes that add nothing."""
     labels = _trimmed(problem, solution.labels)
-    motifs = [
-        Motif(tuple(nodes), problem.attribution(labels == label), tuple(names[v] for v in nodes))
-        for label in np.unique(labels[labels != 0]).tolist()
-        for nodes in [np.flatnonzero(labels == label).tolist()]
-    ]
-    motifs.sort(key=lambda motif: (-abs(motif.score), motif.nodes))
-    objective = sum(abs(motif.score) for motif in motifs)
+    groups = [np.flatnonzero(labels == label).tolist() for label in np.unique(labels[labels != 0]).tolist()]
+    groups.sort(key=lambda nodes: (-problem.strength(labels == labels[nodes[0]]), nodes))
+    objective = problem.objective(labels)
     bound = max(solution.bound, objective)
     return MotifSet(
-        motifs=tuple(motifs),
+        motifs=tuple(Motif(tuple(nodes), terms.total(nodes), tuple(names[v] for v in nodes)) for nodes in groups),
         objective=objective,
         bound=bound,
-        optimal=bound - objective <= 1e-8 * max(problem.scale, abs(objective)),
+        optimal=bool(bound - objective <= 1e-8 * max(problem.scale, abs(objective))),
         num_nodes=problem.num_nodes,
         solver=solution.used,
         work=solution.work,
@@ -91,23 +103,17 @@ def motif_set(problem: MotifProblem, request: MotifRequest, solution: Solution, 
 def _trimmed(problem: MotifProblem, labels: Integers) -> Integers:
     """Without nodes that add nothing: a smaller motif of the same worth says more."""
     labels = labels.copy()
-    for label in set(labels[labels != 0].tolist()):
+    for label in np.unique(labels[labels != 0]).tolist():
+        members = labels == label
+        strength = problem.strength(members)
         shrinking = True
         while shrinking:
             shrinking = False
-            members = labels == label
-            worth = abs(problem.attribution(members))
             for v in np.flatnonzero(members & ~problem.required).tolist():
-                fewer = members.copy()
-                fewer[v] = False
-                if not fewer.any():
-                    lost = worth
-                elif not problem.graph.is_connected(fewer[None])[0]:
-                    continue
-                else:
-                    lost = worth - abs(problem.attribution(fewer))
-                if lost <= problem.tolerance:
+                members[v] = False
+                if problem.connected(members) and strength - problem.strength(members) <= problem.tolerance:
                     labels[v] = 0
                     shrinking = True
                     break
+                members[v] = True
     return labels

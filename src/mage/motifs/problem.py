@@ -11,23 +11,28 @@ import numpy as np
 
 from mage._core.typing import Floats, Integers, Masks
 from mage.graph import PlayerGraph, checked_player
-from mage.motifs.objective import OBJECTIVES, Terms
+from mage.motifs.objective import OBJECTIVES, Parts
+from mage.motifs.terms import TermArrays
 
 if TYPE_CHECKING:
     from mage.motifs.request import MotifRequest
 
-NO_TRIPLES: Floats = np.zeros((0, 0, 0))
+FOR, AGAINST = 0, 1
 
 
 @dataclass(frozen=True)
 class MotifProblem:
-    """Find at most m disjoint connected sets of at most M nodes in all that maximise Σ |GrAttr(S)|.
+    """Find at most m disjoint connected sets of at most M nodes in all that are worth most together.
+
+    A set is worth the sum of all weights inside it, on the side (for the output or against it) where that is more.
 
     Attributes:
         graph: What "connected" means; the complete graph where connectivity is not asked for.
-        node: First-order weights [n], τ already applied.
-        pair: Second-order weights [n, n], symmetric, zero on the diagonal.
-        triple: Third-order weights [n, n, n], symmetric, zero where indices repeat; [0, 0, 0] for none.
+        node: First-order weights [2, n], for motifs for the output and against it; τ already applied.
+        pair: Second-order weights [2, n, n], symmetric, zero on the diagonal.
+        triples: Triples that weigh anything, [t, 3].
+        triple: Their weights [2, t].
+        sides: The sides that count, of ``FOR`` and ``AGAINST``.
         num_motifs: m.
         max_nodes: M.
         required: Nodes that must be in some motif, as booleans [n].
@@ -37,23 +42,28 @@ class MotifProblem:
     graph: PlayerGraph
     node: Floats
     pair: Floats
+    triples: Integers
     triple: Floats
+    sides: tuple[int, ...]
     num_motifs: int
     max_nodes: int
     required: Masks
     forbidden: Masks
 
     @classmethod
-    def of(cls, request: MotifRequest, terms: Terms, graph: PlayerGraph) -> MotifProblem:
+    def of(cls, request: MotifRequest, terms: TermArrays, graph: PlayerGraph) -> MotifProblem:
         """The problem that a request poses on a graph; requests that no family can meet are refused."""
-        n = graph.num_players
-        weights = OBJECTIVES[request.objective](terms, request.tau, request.noise_floor)
-        node, pair, triple = (*weights, np.zeros((n, n)), NO_TRIPLES)[:3] if len(weights) < 3 else weights
+        n, tau = graph.num_players, request.tau
+        by_side = OBJECTIVES[request.objective](terms.values, tau, request.noise_floor)
+        node, pair, triple = (np.stack(both) for both in zip(*(_three(parts, n) for parts in by_side), strict=True))
+        weighing = np.flatnonzero((triple != 0).any(axis=0))
         problem = cls(
             graph=graph if request.connected else PlayerGraph.complete(n),
             node=node,
             pair=pair,
-            triple=triple if (triple != 0).any() else NO_TRIPLES,
+            triples=np.ascontiguousarray(terms.triples[weighing], dtype=np.int64),
+            triple=np.ascontiguousarray(triple[:, weighing]),
+            sides=(FOR,) * (tau > 0) + (AGAINST,) * (tau < 1),
             num_motifs=request.num_motifs,
             max_nodes=request.max_nodes_of(n),
             required=_as_mask("include", request.include, n),
@@ -64,6 +74,8 @@ class MotifProblem:
 
     def check_possible(self) -> None:
         """Refuse requests that no family can meet, before solving."""
+        if not self.required.any():
+            return
         both = np.flatnonzero(self.required & self.forbidden).tolist()
         if both:
             raise ValueError(f"include and exclude both name nodes {both}")
@@ -84,35 +96,44 @@ class MotifProblem:
         )
 
     @property
+    def nothing(self) -> Integers:
+        """Labels of the family without motifs."""
+        return np.zeros(self.num_nodes, dtype=np.int64)
+
+    @property
     def num_nodes(self) -> int:
         """Number of nodes n."""
         return self.graph.num_players
 
-    @property
-    def has_triples(self) -> bool:
-        """Whether third-order weights count."""
-        return len(self.triple) > 0
+    @cached_property
+    def useful_sides(self) -> tuple[int, ...]:
+        """Sides on which some motif may be worth something; all that count where nodes are required."""
+        if self.required.any():
+            return self.sides
+        parts = (self.node, self.pair, self.triple)
+        return tuple(side for side in self.sides if any((part[side] > 0).any() for part in parts))
 
     @cached_property
-    def has_positive(self) -> bool:
-        """Whether some weight is positive."""
-        return bool((self.node > 0).any() or (self.pair > 0).any() or (self.triple > 0).any())
-
-    @cached_property
-    def has_negative(self) -> bool:
-        """Whether some weight is negative."""
-        return bool((self.node < 0).any() or (self.pair < 0).any() or (self.triple < 0).any())
-
-    @property
-    def one_sign(self) -> bool:
-        """Whether no two weights have opposite signs; adjacent motifs may then be merged at no loss."""
-        return not (self.has_positive and self.has_negative)
+    def merging(self) -> bool:
+        """Whether one side is useful and no weight of it is negative; adjacent motifs may then be merged at no loss."""
+        parts = (self.node, self.pair, self.triple)
+        return len(self.useful_sides) < 2 and all(
+            bool((part[side] >= 0).all()) for side in self.useful_sides for part in parts
+        )
 
     @cached_property
     def scale(self) -> float:
         """Largest absolute weight, 1 where all are zero."""
         largest = max(np.abs(part).max(initial=0.0) for part in (self.node, self.pair, self.triple))
         return float(largest) or 1.0
+
+    @cached_property
+    def largest_worth(self) -> float:
+        """More than any family is worth, or loses."""
+        m = self.max_nodes
+        counts = (m, m * (m - 1) / 2, m * (m - 1) * (m - 2) / 6)
+        parts = (self.node, self.pair, self.triple)
+        return float(sum(n * np.abs(part).max(initial=0.0) for n, part in zip(counts, parts, strict=True))) + self.scale
 
     @property
     def tolerance(self) -> float:
@@ -121,22 +142,30 @@ class MotifProblem:
 
     @cached_property
     def adjacency_lists(self) -> tuple[Integers, Integers]:
-        """Neighbours of all nodes one after the other, and where each node's start."""
+        """Where the neighbours of each node start, and the neighbours of all nodes one after the other."""
         lists = self.graph.neighbour_lists()
         starts = np.cumsum([0, *(len(near) for near in lists)]).astype(np.int64)
-        return np.array([j for near in lists for j in near], dtype=np.int64), starts
+        return starts, np.array([j for near in lists for j in near], dtype=np.int64)
 
-    def attribution(self, members: Masks) -> float:
-        """GrAttr of one set, with its sign."""
+    def worth(self, members: Masks, side: int) -> float:
+        """What one set is worth on a side."""
         chosen = np.flatnonzero(members)
-        total = self.node[chosen].sum() + self.pair[np.ix_(chosen, chosen)].sum() / 2
-        if self.has_triples:
-            total += self.triple[np.ix_(chosen, chosen, chosen)].sum() / 6
+        total = self.node[side, chosen].sum() + self.pair[side][np.ix_(chosen, chosen)].sum() / 2
+        if len(self.triples):
+            total += self.triple[side, members[self.triples].all(axis=1)].sum()
         return float(total)
 
+    def side_of(self, members: Masks) -> int:
+        """The side on which one set is worth more."""
+        return max(self.sides, key=lambda side: self.worth(members, side))
+
+    def strength(self, members: Masks) -> float:
+        """What one set is worth on the side where it is worth more."""
+        return max(self.worth(members, side) for side in self.sides)
+
     def objective(self, labels: Integers) -> float:
-        """Σ |GrAttr| of the motifs that ``labels`` name."""
-        return sum(abs(self.attribution(labels == label)) for label in np.unique(labels[labels != 0]))
+        """Worth of the motifs that ``labels`` name, together."""
+        return sum(self.strength(labels == label) for label in np.unique(labels[labels != 0]))
 
     def feasible(self, labels: Integers) -> bool:
         """Whether the motifs respect m, M, connectivity, required and forbidden nodes."""
@@ -146,7 +175,24 @@ class MotifProblem:
             return False
         if (taken & self.forbidden).any() or (self.required & ~taken).any():
             return False
-        return len(names) == 0 or bool(self.graph.is_connected(labels == names[:, None]).all())
+        return all(self.connected(labels == name) for name in names)
+
+    def connected(self, members: Masks) -> bool:
+        """Whether members are one piece; an empty set is."""
+        starts, neighbours = self.adjacency_lists
+        outside = set(np.flatnonzero(members).tolist())
+        queue = [outside.pop()] if outside else []
+        while queue and outside:
+            node = queue.pop()
+            near = outside.intersection(neighbours[starts[node] : starts[node + 1]].tolist())
+            outside -= near
+            queue.extend(near)
+        return not outside
+
+
+def _three(parts: Parts, num_nodes: int) -> Parts:
+    """Weights of nodes, pairs and triples, zero or none where the order is lower."""
+    return (*parts, np.zeros((num_nodes, num_nodes)), np.zeros(0))[:3] if len(parts) < 2 else (*parts, np.zeros(0))[:3]
 
 
 def _as_mask(name: str, nodes: Iterable[int], num_nodes: int) -> Masks:

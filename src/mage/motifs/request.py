@@ -36,8 +36,10 @@ class MotifRequest:
         max_nodes: M, nodes in all motifs together: a whole number, or a share of the nodes in (0, 1).
         tau: τ in [0, 1]: 1 finds what speaks for the output, 0 what speaks against it, values between weigh both.
         connected: False lets a motif be any set of nodes.
-        objective: What makes a group strong, see :data:`mage.motifs.objective.OBJECTIVES`.
-        noise_floor: Interactions of at most this share of the largest of their sign count as zero.
+        objective: How terms weigh: ``"paper"``, positive ones by τ and negative ones by 1 − τ; or ``"signed"``, so only
+            those of the top order, and lower orders with their sign. See :data:`mage.motifs.objective.OBJECTIVES`.
+        noise_floor: Interactions of at most this share of the largest of their sign count as zero; with
+            ``objective="signed"`` those of the top order only.
         include: Nodes that must be in some motif.
         exclude: Nodes that must be in none.
         solver: ``"search"`` (compiled branch and bound), ``"milp"`` (HiGHS), or ``"auto"``: the search, and where its

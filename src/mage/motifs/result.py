@@ -16,7 +16,9 @@ class Motif:
 
     Attributes:
         nodes: Its nodes, ascending.
-        score: GrAttr of the nodes under the τ of the search: positive speaks for the output, negative against it.
+        score: Sum of all interactions inside it as they are, in the units of the output: what the index says that the
+            nodes contribute together. Positive speaks for the output, negative against it. It depends on the nodes
+            alone, not on τ, the noise floor or the objective of the search.
         names: Names of the nodes, in the same order.
     """
 
@@ -35,11 +37,12 @@ class Motif:
 
 @dataclass(frozen=True)
 class MotifSet:
-    """Disjoint motifs, strongest first, with the proof of how good they are.
+    """Disjoint motifs, those that are worth most to the search first, with the proof of how good they are.
 
     Attributes:
         motifs: At most m of them; fewer where more would not help.
-        objective: Σ |score|, what the search maximises.
+        objective: What the search maximises: the worth of all motifs under τ, see :mod:`mage.motifs.objective`. It
+            compares families found under the same settings; the scores are in the units of the output.
         bound: No feasible family is worth more than this, up to rounding (1e-12 of the largest weight); infinite where
             a method other than the search chose the motifs.
         optimal: Whether the bound proves the objective largest.
@@ -53,7 +56,7 @@ class MotifSet:
         noise_floor: Share of the largest interaction up to which interactions counted as zero.
         include: Players that had to be in some motif.
         exclude: Players that had to be in none.
-        objective_name: What made a group strong, see :data:`mage.motifs.objective.OBJECTIVES`.
+        objective_name: How terms weighed, see :data:`mage.motifs.objective.OBJECTIVES`.
     """
 
     motifs: tuple[Motif, ...]

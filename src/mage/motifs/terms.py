@@ -2,21 +2,49 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from mage._core.typing import Floats
+from mage._core.typing import Floats, Integers
 from mage.graph import PlayerGraph
 from mage.indices import Interactions
-from mage.motifs.objective import Terms
 
-_LARGEST_ORDER = 3
-_MOST_DENSE_TRIPLES = 400  # players; the search holds an n × n × n array of them
+LARGEST_ORDER = 3
+_MOST_FOR_TRIPLES = 400  # players; there are 10 million triples of them
 
 
-def terms_of(source: Any, edges: Any) -> tuple[Terms, PlayerGraph, tuple[str, ...]]:
-    """Terms of :class:`Interactions` or of a plain matrix, the graph, and the names of its nodes."""
+@dataclass(frozen=True)
+class TermArrays:
+    """The terms of an index by size.
+
+    Attributes:
+        values: Of nodes [n]; of pairs [n, n], symmetric, zero on the diagonal; of triples [t].
+        triples: Members of the triples [t, 3].
+    """
+
+    values: tuple[Floats, ...]
+    triples: Integers
+
+    def total(self, nodes: Sequence[int]) -> float:
+        """Sum of all terms inside a set, as they are: what the index says the set contributes."""
+        inside = np.zeros(len(self.values[0]), dtype=np.bool_)
+        inside[list(nodes)] = True
+        total = float(self.values[0][inside].sum())
+        if len(self.values) > 1:
+            total += float(self.values[1][np.ix_(inside, inside)].sum()) / 2
+        if len(self.values) == LARGEST_ORDER:
+            total += float(self.values[2][inside[self.triples].all(axis=1)].sum())
+        return total
+
+
+_NO_TRIPLES: Integers = np.zeros((0, 3), dtype=np.int64)
+
+
+def terms_of(source: Any, edges: Any) -> tuple[TermArrays, PlayerGraph, tuple[str, ...]]:
+    """The terms of :class:`Interactions` or of a plain matrix, the graph, and the names of its nodes."""
     if isinstance(source, Interactions):
         return _of_interactions(source, edges)
     if hasattr(source, "detach"):
@@ -28,19 +56,23 @@ def terms_of(source: Any, edges: Any) -> tuple[Terms, PlayerGraph, tuple[str, ..
     return _of_matrix(matrix, edges)
 
 
-def _of_interactions(source: Interactions, edges: Any) -> tuple[Terms, PlayerGraph, tuple[str, ...]]:
-    if source.order > _LARGEST_ORDER:
+def _of_interactions(source: Interactions, edges: Any) -> tuple[TermArrays, PlayerGraph, tuple[str, ...]]:
+    if source.order > LARGEST_ORDER:
         raise ValueError(f"interactions: motifs are searched for order 1, 2 and 3, got order {source.order}")
-    graph = source.graph if edges is None else PlayerGraph.of(edges, source.num_players)
+    n = source.num_players
+    if source.order == LARGEST_ORDER and n > _MOST_FOR_TRIPLES:
+        raise ValueError(f"interactions: order 3 is searched for up to {_MOST_FOR_TRIPLES} nodes, got {n}; use order 2")
+    graph = source.graph if edges is None else PlayerGraph.of(edges, n)
     if np.isnan(source.values).any():
         raise ValueError("interactions: contains NaN")
-    terms: Terms = _node_and_pair_terms(source.matrix)[: source.order]
-    if source.order == _LARGEST_ORDER:
-        terms = (*terms, _dense_triples(source))
-    return terms, graph, source.names
+    values = _node_and_pair_terms(source.matrix)[: source.order]
+    if source.order < LARGEST_ORDER:
+        return TermArrays(values, _NO_TRIPLES), graph, source.names
+    triples, thirds, _ = source.of_size(LARGEST_ORDER)
+    return TermArrays((*values, thirds), triples), graph, source.names
 
 
-def _of_matrix(matrix: Floats, edges: Any) -> tuple[Terms, PlayerGraph, tuple[str, ...]]:
+def _of_matrix(matrix: Floats, edges: Any) -> tuple[TermArrays, PlayerGraph, tuple[str, ...]]:
     if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1] or len(matrix) == 0:
         raise ValueError(f"interactions: a plain matrix must have shape [n, n], got {list(matrix.shape)}")
     if not np.isfinite(matrix).all():
@@ -51,24 +83,11 @@ def _of_matrix(matrix: Floats, edges: Any) -> tuple[Terms, PlayerGraph, tuple[st
     if edges is None:
         raise ValueError("edges: needed with a plain matrix, to know which nodes are connected")
     graph = PlayerGraph.of(edges, len(matrix))
-    return _node_and_pair_terms(matrix), graph, tuple(str(i) for i in range(len(matrix)))
+    names = tuple(str(i) for i in range(len(matrix)))
+    return TermArrays(_node_and_pair_terms(matrix), _NO_TRIPLES), graph, names
 
 
-def _node_and_pair_terms(matrix: Floats) -> Terms:
+def _node_and_pair_terms(matrix: Floats) -> tuple[Floats, Floats]:
     pair = (matrix + matrix.T) / 2
     np.fill_diagonal(pair, 0.0)
     return np.diag(matrix).copy(), pair
-
-
-def _dense_triples(interactions: Interactions) -> Floats:
-    n = interactions.num_players
-    if n > _MOST_DENSE_TRIPLES:
-        raise ValueError(
-            f"interactions: order 3 is searched for up to {_MOST_DENSE_TRIPLES} nodes, got {n}; use order 2"
-        )
-    dense = np.zeros((n, n, n))
-    if n >= _LARGEST_ORDER:
-        subsets, values, _ = interactions.of_size(_LARGEST_ORDER)
-        for axes in ((0, 1, 2), (0, 2, 1), (1, 0, 2), (1, 2, 0), (2, 0, 1), (2, 1, 0)):
-            dense[tuple(subsets[:, axis] for axis in axes)] = values
-    return dense

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from mage._core.typing import Floats
+from mage._core.typing import Floats, Masks
 from mage._kernels.jit import kernel
 from mage.graph import PlayerGraph
 from mage.indices import Interactions
@@ -35,20 +35,18 @@ def exhaustive_objective(
     max_nodes: int,
     tau: float,
     *,
+    objective: str = "paper",
+    noise_floor: float = 0.0,
     include: Iterable[int] = (),
     exclude: Iterable[int] = (),
 ) -> float | None:
-    """Largest Σ |GrAttr| over all families of connected sets (n ≤ 13 or so); None where no family holds ``include``.
+    """Largest objective over all families of connected sets (n ≤ 13 or so); None where no family holds ``include``.
 
     Pass ``PlayerGraph.complete(n)`` for motifs that need not be connected.
     """
     n = graph.num_players
     masks = ((np.arange(2**n)[:, None] >> np.arange(n)) & 1).astype(bool)
-    worths = np.zeros(2**n)
-    for players, value, _ in interactions:
-        weight = tau * value if value > 0 else (1 - tau) * value
-        worths += weight * masks[:, list(players)].all(axis=1)
-    worths = np.abs(worths)
+    worths = set_worths(interactions, masks, tau, objective, noise_floor)
     worths[~graph.is_connected(masks)] = -np.inf
     worths[masks[:, list(exclude)].any(axis=1)] = -np.inf
     covers = np.full((num_motifs + 1, 2**n), -np.inf)
@@ -57,6 +55,26 @@ def exhaustive_objective(
     allowed = (masks.sum(axis=1) <= max_nodes) & masks[:, list(include)].all(axis=1)
     best = covers[num_motifs][allowed].max(initial=-np.inf)
     return None if best == -np.inf else float(best)
+
+
+def set_worths(interactions: Interactions, masks: Masks, tau: float, objective: str, noise_floor: float) -> Floats:
+    """What each set [q, n] is worth as a motif, term by term as the objective is defined."""
+    signed = objective == "signed"
+    floored = [term.value for term in interactions if not signed or len(term.players) == interactions.order]
+    largest, smallest = max(floored, default=0.0), min(floored, default=0.0)
+    speaking_for, speaking_against = np.zeros(len(masks)), np.zeros(len(masks))
+    for players, value, _ in interactions:
+        inside = masks[:, list(players)].all(axis=1)
+        if signed and len(players) < interactions.order:
+            speaking_for += tau * value * inside
+            speaking_against -= (1 - tau) * value * inside
+        elif value > noise_floor * max(largest, 0.0) or value < noise_floor * min(smallest, 0.0):
+            weight = tau * value if value > 0 else (1 - tau) * value
+            speaking_for += weight * inside
+            speaking_against -= weight * inside
+    if tau == 1:
+        return speaking_for
+    return speaking_against if tau == 0 else np.maximum(speaking_for, speaking_against)
 
 
 def random_interactions(graph: PlayerGraph, order: int, seed: int, *, rounded: bool = False) -> Interactions:

@@ -11,7 +11,6 @@ import numpy as np
 from mage._core.importing import load_name
 from mage._core.typing import Integers
 from mage.motifs.problem import MotifProblem
-from mage.motifs.solvers.heuristic import heuristic_motifs
 from mage.motifs.solvers.protocol import Outcome, Solver
 
 __all__ = ["SOLVERS", "Outcome", "Solution", "Solver", "default_search_nodes", "solve"]
@@ -19,12 +18,12 @@ __all__ = ["SOLVERS", "Outcome", "Solution", "Solver", "default_search_nodes", "
 SOLVERS: dict[str, tuple[str, ...]] = {"auto": ("search", "milp"), "search": ("search",), "milp": ("milp",)}
 """Names of requests, and the methods that each tries one after the other."""
 
-_MOST_PAIR_VARIABLES = 3_000  # of a programme that may follow the search; larger ones proved nothing more in minutes
+_MOST_VARIABLES = 3_000  # of a programme that may follow the search; larger ones proved nothing more in minutes
 _DEFAULT_PROGRAMME_NODES = 100
 
 
 class Solution(NamedTuple):
-    """Labels ±(1 … m), a bound on any family, the search nodes spent, and the methods that were used."""
+    """Labels 1 … m, a bound on any family, the search nodes spent, and the methods that were used."""
 
     labels: Integers
     bound: float
@@ -54,14 +53,12 @@ _METHODS: dict[str, _Method] = {
 
 
 def solve(problem: MotifProblem, solver: str, node_limit: int | None = None, start: Integers | None = None) -> Solution:
-    """Solve a problem by the methods of one name, from a feasible family or from what a heuristic finds.
+    """Solve a problem by the methods of one name, from a feasible family where one is known.
 
     Raises:
         ValueError: No family holds all required nodes, or none was found within the limit.
     """
     best = start
-    if best is None and not problem.required.any():
-        best = heuristic_motifs(problem)
     used: list[str] = []
     bound, work = math.inf, 0
     for name in SOLVERS[solver]:
@@ -86,5 +83,6 @@ def solve(problem: MotifProblem, solver: str, node_limit: int | None = None, sta
 
 def _worth_a_programme(problem: MotifProblem) -> bool:
     """Whether an integer programme may prove what the search could not."""
-    slots = 1 if problem.one_sign else 2 * problem.num_motifs
-    return bool(slots * np.count_nonzero(problem.pair) / 2 <= _MOST_PAIR_VARIABLES)
+    slots = 1 if problem.merging else len(problem.useful_sides) * problem.num_motifs
+    terms = np.count_nonzero(problem.pair.any(axis=0)) / 2 + problem.triple.shape[1]
+    return bool(slots * terms <= _MOST_VARIABLES)

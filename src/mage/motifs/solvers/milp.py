@@ -41,28 +41,25 @@ class _Rows:
 class MotifProgram:
     """The linear integer programme of a motif problem, in one solver instance that grows by cuts.
 
-    Where all weights have one sign, motifs are the components of *one* chosen set: variables x_v and z_ij only, no
-    motif index, no symmetry. Otherwise there are m positive and m negative slots of which at most m are used; a slot's
-    sign turns the absolute value into a linear term. Both are tightened by Σ_j z_ij ≤ (M − 1) x_i, the product of the
-    cardinality row with x_i.
+    Where one side counts and no weight is negative, motifs are the components of *one* chosen set: variables x_v and
+    z_ij only, no motif index, no symmetry. Otherwise each side that may help has m slots, of which at most m are used;
+    a slot's side turns the larger of two worths into a linear term. Both are tightened by Σ_j z_ij ≤ (M − 1) x_i, the
+    product of the cardinality row with x_i.
     """
 
     def __init__(self, problem: MotifProblem) -> None:
         self.problem = problem
-        self.merged = problem.one_sign
-        positive = [1.0] * (1 if self.merged else problem.num_motifs)
-        self.signs = (
-            ([-1.0] if problem.has_negative else positive) if self.merged else positive + [-s for s in positive]
-        )
+        self.merged = problem.merging
+        sides = problem.useful_sides or problem.sides[:1]
+        self.sides = sides if self.merged else tuple(side for side in sides for _ in range(problem.num_motifs))
         n = problem.num_nodes
-        self.x: Integers = np.arange(len(self.signs) * n).reshape(len(self.signs), n)
-        self._cost: list[float] = [sign * weight for sign in self.signs for weight in problem.node / problem.scale]
+        self.x: Integers = np.arange(len(self.sides) * n).reshape(len(self.sides), n)
+        self._cost: list[float] = [weight for side in self.sides for weight in problem.node[side] / problem.scale]
         self._rows = _Rows()
         self._within_reach = _distances(problem) < problem.max_nodes
-        self.together: list[dict[tuple[int, int], int]] = [self._pairs(slot) for slot in range(len(self.signs))]
-        if problem.has_triples:
-            for slot in range(len(self.signs)):
-                self._triples(slot)
+        self.together: list[dict[tuple[int, int], int]] = [self._pairs(slot) for slot in range(len(self.sides))]
+        for slot in range(len(self.sides)):
+            self._triples(slot)
         self._budgets()
         self._solver = self._built()
 
@@ -74,11 +71,12 @@ class MotifProgram:
 
     def _pairs(self, slot: int) -> dict[tuple[int, int], int]:
         """z_ij = x_i x_j for weighted pairs of one slot."""
-        problem, x, sign = self.problem, self.x[slot], self.signs[slot]
-        weights = sign * problem.pair / problem.scale
+        problem, x, side = self.problem, self.x[slot], self.sides[slot]
+        weights = problem.pair[side] / problem.scale
         needed = np.triu(weights != 0, 1)
-        if problem.has_triples:
-            needed |= np.triu((sign * problem.triple > 0).any(axis=2), 1)
+        for i, j in ((0, 1), (0, 2), (1, 2)):
+            pairs = problem.triples[problem.triple[side] > 0][:, [i, j]]
+            needed[pairs[:, 0], pairs[:, 1]] = True
         columns: dict[tuple[int, int], int] = {}
         partners: list[list[int]] = [[] for _ in range(problem.num_nodes)]
         for i, j in np.argwhere(needed).tolist():
@@ -98,9 +96,9 @@ class MotifProgram:
 
     def _triples(self, slot: int) -> None:
         """y_ijk = x_i x_j x_k for weighted triples of one slot."""
-        problem, x, sign = self.problem, self.x[slot], self.signs[slot]
-        for i, j, k in itertools.combinations(range(problem.num_nodes), 3):
-            weight = sign * problem.triple[i, j, k] / problem.scale
+        problem, x = self.problem, self.x[slot]
+        weights = problem.triple[self.sides[slot]] / problem.scale
+        for (i, j, k), weight in zip(problem.triples.tolist(), weights.tolist(), strict=True):
             if weight == 0:
                 continue
             if weight < 0:
@@ -119,18 +117,18 @@ class MotifProgram:
         problem, x = self.problem, self.x
         self._rows.add(-_INFINITY, x.ravel().tolist(), [1.0] * x.size, float(problem.max_nodes))
         for v in range(problem.num_nodes):
-            if problem.required[v] or len(self.signs) > 1:
+            if problem.required[v] or len(self.sides) > 1:
                 self._rows.add(float(problem.required[v]), x[:, v].tolist(), [1.0] * len(x), 1.0)
         if self.merged:
             return
-        used = [self._column(0.0) for _ in self.signs]
+        used = [self._column(0.0) for _ in self.sides]
         for slot, column in enumerate(used):
             for v in x[slot].tolist():
                 self._rows.at_most([v], [column])
         self._rows.add(-_INFINITY, used, [1.0] * len(used), float(problem.num_motifs))
-        for slot in range(1, len(self.signs)):
-            if self.signs[slot] == self.signs[slot - 1]:
-                # Slots of one sign are alike: fill them by falling size.
+        for slot in range(1, len(self.sides)):
+            if self.sides[slot] == self.sides[slot - 1]:
+                # Slots of one side are alike: fill them by falling size.
                 self._rows.at_most(x[slot].tolist(), x[slot - 1].tolist())
 
     def _built(self) -> highspy.Highs:
@@ -182,7 +180,7 @@ class MotifProgram:
         best = start
         worth = -np.inf if start is None else problem.objective(start)
         bound, work = np.inf, 0
-        if start is not None and worth > 0:
+        if start is not None:
             columns = np.flatnonzero(self._cost)
             # Nothing worse than what is known is of interest; a little slack keeps that itself feasible.
             floor = worth / problem.scale - 1e-7
@@ -197,7 +195,7 @@ class MotifProgram:
             work += max(1, int(info.mip_node_count))
             status = solver.getModelStatus()
             if status == highspy.HighsModelStatus.kInfeasible:
-                bound = max(worth, 0.0)
+                bound = worth
                 break
             if np.isfinite(info.mip_dual_bound):
                 bound = min(bound, -float(info.mip_dual_bound) * problem.scale)
@@ -213,20 +211,19 @@ class MotifProgram:
             if not self._rows.lower:
                 break
             self._hand_over(solver)
-        return Outcome(best, max(bound, worth, 0.0), work)
+        return Outcome(best, max(bound, worth), work)
 
     def _suggest(self, labels: Integers) -> None:
         """Hand a feasible family to the solver as a start."""
         values = np.zeros(self.x.size)
-        slots = {label: slot for slot, label in enumerate(self._slot_labels())}
-        for v, label in enumerate(labels.tolist()):
-            if label:
-                values[self.x[0 if self.merged else slots[label], v]] = 1.0
+        free = list(range(len(self.sides)))
+        members = [labels == label for label in np.unique(labels[labels != 0])]
+        for part in sorted(members, key=lambda part: -int(part.sum())):
+            slot = 0 if self.merged else next(s for s in free if self.sides[s] == self.problem.side_of(part))
+            values[self.x[slot, part]] = 1.0
+            if not self.merged:
+                free.remove(slot)
         self._solver.setSolution(self.x.size, np.arange(self.x.size, dtype=np.int32), values)
-
-    def _slot_labels(self) -> list[int]:
-        half = self.problem.num_motifs
-        return [slot + 1 if sign > 0 else -(slot % half + 1) for slot, sign in enumerate(self.signs)]
 
     def _chosen(self, values: Floats) -> Masks:
         return np.asarray(values[self.x] > 0.5)
@@ -234,16 +231,24 @@ class MotifProgram:
     def _repaired(self, values: Floats) -> Integers:
         """A connected family out of the solver's answer: the best components of it."""
         problem, labels = self.problem, np.zeros(self.problem.num_nodes, dtype=np.int64)
-        pieces = []
-        for slot, chosen in enumerate(self._chosen(values)):
+        pieces: list[Masks] = []
+        for chosen in self._chosen(values):
             parts = [np.isin(np.arange(problem.num_nodes), part) for part in problem.graph.components(chosen)]
-            parts.sort(key=lambda part: (-(part & problem.required).sum(), -abs(problem.attribution(part))))
-            pieces += [(self.signs[slot], part) for part in (parts if self.merged else parts[:1])]
-        pieces.sort(key=lambda piece: (-(piece[1] & problem.required).sum(), -abs(problem.attribution(piece[1]))))
-        for rank, (sign, part) in enumerate(pieces[: problem.num_motifs], start=1):
-            if abs(problem.attribution(part)) > problem.tolerance or (part & problem.required).any():
-                labels[part] = int(sign) * rank
+            parts.sort(key=self._rank)
+            pieces += parts if self.merged else parts[:1]
+        for rank, part in enumerate(sorted(pieces, key=self._rank)[: problem.num_motifs], start=1):
+            if self._counts(part):
+                labels[part] = rank
         return labels
+
+    def _rank(self, part: Masks) -> tuple[int, float]:
+        """Parts that hold required nodes first, then by falling worth."""
+        return -int((part & self.problem.required).sum()), -self.problem.strength(part)
+
+    def _counts(self, part: Masks) -> bool:
+        """Whether a part is worth a motif."""
+        problem = self.problem
+        return problem.strength(part) > problem.tolerance or bool((part & problem.required).any())
 
     # -- cuts -----------------------------------------------------------------------------------------------------
 
@@ -260,13 +265,11 @@ class MotifProgram:
 
     def _cut_slot(self, _slot: int, parts: list[list[int]], around: list[list[int]], _values: Floats) -> None:
         """x_a + x_b − 1 ≤ Σ x over N(C), for a in C and b in another component: a slot holds one motif."""
-        for (one, part), (other, rest) in itertools.permutations(enumerate(parts), 2):
-            del one, other
-            anchor = rest[0]
-            border = around[parts.index(part)]
-            for a in part:
+        for one, other in itertools.permutations(range(len(parts)), 2):
+            anchor = parts[other][0]
+            for a in parts[one]:
                 for x in self.x.tolist():
-                    self._rows.at_most([x[a], x[anchor]], [x[w] for w in border], 1.0)
+                    self._rows.at_most([x[a], x[anchor]], [x[w] for w in around[one]], 1.0)
 
     def _cut_merged(self, slot: int, parts: list[list[int]], around: list[list[int]], values: Floats) -> None:
         """z_ij ≤ Σ x over N(C) for i in C, j not in C; and m + 1 components need a vertex that joins two of them."""
@@ -277,17 +280,14 @@ class MotifProgram:
                 for end in (i, j):
                     self._rows.at_most([column], [x[w] for w in around[home[end]]])
         masks = [np.isin(np.arange(problem.num_nodes), part) for part in parts]
-        counted = [
-            rank
-            for rank, mask in enumerate(masks)
-            if abs(problem.attribution(mask)) > problem.tolerance or (mask & problem.required).any()
-        ]
+        counted = [rank for rank, mask in enumerate(masks) if self._counts(mask)]
         if len(counted) > problem.num_motifs:
-            counted.sort(key=lambda rank: -abs(problem.attribution(masks[rank])))
-            some = counted[: problem.num_motifs + 1]
-            border = sorted({w for rank in some for w in around[rank]})
-            heads = [max(parts[rank], key=lambda v: abs(problem.node[v])) for rank in some]
-            for place, rank in enumerate(some):
+            counted.sort(key=lambda rank: -problem.strength(masks[rank]))
+            strongest = counted[: problem.num_motifs + 1]
+            border = sorted({w for rank in strongest for w in around[rank]})
+            weights = np.abs(problem.node[self.sides[slot]])
+            heads = [max(parts[rank], key=lambda v: weights[v]) for rank in strongest]
+            for place, rank in enumerate(strongest):
                 for v in parts[rank]:
                     chosen = [*heads[:place], v, *heads[place + 1 :]]
                     self._rows.at_most([x[c] for c in chosen], [x[w] for w in border], float(problem.num_motifs))

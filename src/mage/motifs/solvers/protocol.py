@@ -9,7 +9,7 @@ from mage.motifs.problem import MotifProblem
 
 
 class Outcome(NamedTuple):
-    """What a solver found: labels ±(1 … m), an upper bound on the objective, and the search nodes it took."""
+    """What a solver found: labels 1 … m, an upper bound on the objective, and the search nodes it took."""
 
     labels: Integers | None
     bound: float

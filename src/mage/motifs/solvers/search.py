@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
+import math
+from dataclasses import replace
+
 import numpy as np
 
 from mage._core.typing import Integers
-from mage._kernels import motif_search as kernels
+from mage._kernels.motif_search import best_family
 from mage.motifs.problem import MotifProblem
+from mage.motifs.solvers.local_search import improved
 from mage.motifs.solvers.protocol import Outcome
+from mage.motifs.solvers.relaxation import Division, views_of
 
-_SPLIT_ROUNDS = 300
-_EASY = 2_000  # search nodes that the plain bound is given
+_ROUNDS = 100
+_EASY = 2_000  # search nodes that the plain bound is given; half with triples, where a node costs more
+_HARD = 20_000  # search nodes after which a better family is looked for
+_DIVES = 8
 
 
 def search_motifs(problem: MotifProblem, start: Integers | None, node_limit: int) -> Outcome:
@@ -24,44 +31,98 @@ def search_motifs(problem: MotifProblem, start: Integers | None, node_limit: int
     Returns:
         The best family (``start`` if nothing beats it; None if there is no feasible one) and a bound on any family.
     """
-    nothing = -1.0 if problem.required.any() else 0.0  # with required nodes even a worthless family is an answer
-    best, worth = start, nothing if start is None else problem.objective(start)
-    bound, work = np.inf, 0
-    # Most problems fall to the plain bound at once; only the others are worth the better one.
-    for rounds, limit in ((0, min(_EASY, node_limit)), (_SPLIT_ROUNDS, node_limit)):
-        found, labels, bound, visited = _run(problem, rounds, worth, limit - work)
-        work += visited
-        if found > worth:
-            best, worth = labels, found
-        if bound <= worth or work >= node_limit:
+    division = Division.even(problem)
+    easy = _EASY // 2 if len(problem.triples) else _EASY
+    best, bound, work = start, math.inf, 0
+    # Most problems fall to the plain bound at once; only the others are worth the better one, and few a better start.
+    for stage, nodes in enumerate((easy, _HARD, node_limit)):
+        limit = min(nodes, node_limit - work)
+        if stage == 1:
+            division = division.tightened(problem, 0.0 if best is None else problem.objective(best), _ROUNDS)
+        if stage == 2 and best is not None and not problem.required.any():
+            best = _polished(problem, division, best)
+        outcome = run_search(problem, division, best, limit)
+        best, bound, work = outcome.labels, min(bound, outcome.bound), work + outcome.work
+        if outcome.work < limit or work == node_limit:
             break
-    if best is None and not problem.required.any():
-        best = np.zeros(problem.num_nodes, dtype=np.int64)
-    return Outcome(best, max(bound, worth, 0.0), work)
+    return Outcome(best, bound, work)
 
 
-def _run(problem: MotifProblem, rounds: int, to_beat: float, node_limit: int) -> tuple[float, Integers, float, int]:
-    signs = np.array([problem.has_positive or not problem.has_negative, problem.has_negative])
-    shares = np.stack(
-        [
-            kernels.split_pairs(sign * problem.node, sign * problem.pair, problem.max_nodes, rounds if used else 0)
-            for sign, used in zip((1.0, -1.0), signs.tolist(), strict=True)
-        ]
-    )
-    return kernels.best_family(
+def _polished(problem: MotifProblem, division: Division, labels: Integers) -> Integers:
+    """The best family after moves of single nodes, from a family and from some that avoid the heart of those before."""
+    best = labels = improved(problem, labels)
+    forbidden = problem.forbidden.copy()
+    for _ in range(_DIVES):
+        strongest = labels == 1
+        if not strongest.any():
+            break
+        side = problem.side_of(strongest)
+        held = problem.node[side] + problem.pair[side] @ strongest
+        forbidden[np.argmax(np.where(strongest, held, -np.inf))] = True
+        dive = run_search(replace(problem, forbidden=forbidden.copy()), division, None, 3 * problem.max_nodes)
+        labels = improved(problem, problem.nothing if dive.labels is None else dive.labels)
+        best = max(best, labels, key=problem.objective)
+    return best
+
+
+def run_search(problem: MotifProblem, division: Division, start: Integers | None, node_limit: int) -> Outcome:
+    """One run of the compiled search with the bound that a division gives."""
+    n, depths = problem.num_nodes, problem.max_nodes + 2
+    views = views_of(problem, division)
+    seen = np.empty((depths + 1 if len(problem.triples) else 2, n, n))
+    seen[:2] = division.shares
+    seen[:2, np.arange(n), np.arange(n)] = -np.inf
+    # A bonus for each required node that no weights outdo makes all families without one worthless.
+    bonus = 3 * problem.largest_worth if problem.required.any() else 0.0
+    complete = bonus * problem.required.sum()
+    may, gain = _integers(3 * depths, n), np.zeros((3 * depths, n))
+    sides = np.tile(np.array([0, 0, 1]), depths)
+    for side in (0, 1):
+        may[1 + side] = ~problem.forbidden & (side in problem.useful_sides)
+        gain[1 + side :: 3] = problem.node[side] + bonus * problem.required
+    to_beat = complete - 1.5 * problem.largest_worth if bonus else 0.0
+    if start is not None:
+        to_beat = complete + problem.objective(start)
+    path, bounds = _integers(2, depths), np.zeros(depths)
+    best, depth, work = best_family(
         *problem.adjacency_lists,
-        problem.node,
-        problem.pair,
-        problem.triple,
-        shares,
-        np.argsort(-shares, axis=2, kind="stable"),
-        signs,
-        problem.required.astype(np.int8),
-        problem.forbidden.astype(np.int8),
-        problem.one_sign,
+        seen.reshape(-1, n),
+        views.ranking,
+        views.view_starts,
+        views.view_others,
+        views.view_shares,
+        views.join_starts,
+        views.join_pairs,
+        views.join_shares,
+        may,
+        gain,
+        sides,
+        sides.copy(),
+        _integers(depths),
+        _integers(depths),
+        path,
+        np.zeros(depths),
+        bounds,
+        _integers(n),
+        _integers(n),
+        np.zeros((4, n)),
+        np.zeros(n),
+        problem.merging,
         problem.num_motifs,
         problem.max_nodes,
         to_beat,
-        problem.tolerance,
+        problem.tolerance + 1e-15 * complete,
         node_limit,
     )
+    upper = max([best, *bounds[: depth + 1].tolist()]) - complete
+    count = path[0, 0]
+    if count == 0:
+        nothing = None if problem.required.any() else problem.nothing
+        return Outcome(nothing if start is None else start, upper, work)
+    labels = problem.nothing
+    labels[path[0, 1 : count + 1]] = path[1, 1 : count + 1]
+    return Outcome(labels, upper, work)
+
+
+def _integers(*shape: int) -> Integers:
+    return np.zeros(shape, dtype=np.int64)

@@ -67,7 +67,7 @@ export function proof(store: Store, line: HTMLElement): void {
       line.textContent = "No motifs of this number and size hold all players that must be in one.";
       return;
     }
-    const objective = `Σ |score| = ${number(found.objective)}`;
+    const objective = `Objective ${number(found.objective)}`;
     const bound = found.bound === null ? "" : `, at most ${number(found.bound)} is possible`;
     line.replaceChildren(
       html("span", { class: found.optimal ? "seal proven" : "seal" }, found.optimal ? "✓ " : "≈ "),

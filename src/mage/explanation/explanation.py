@@ -200,9 +200,9 @@ class Explanation:
         inside = set(motif.nodes)
         return self.group_error([i for i, nodes in enumerate(self.players) if inside.issuperset(nodes)])
 
-    def group_error(self, players: Iterable[int], tau: float | None = None) -> float:
-        """The standard error of the score of a group of players under τ (by default that of the motifs)."""
-        return self.interactions.group_error(players, self.motifs.tau if tau is None else tau)
+    def group_error(self, players: Iterable[int]) -> float:
+        """The standard error of the score of a group of players."""
+        return self.interactions.group_error(players)
 
     # -- words ----------------------------------------------------------------------------------------------------
 

@@ -125,14 +125,12 @@ def _packed(matrix: Floats, chosen: Integers) -> str:
 
 def _solutions(explanation: Explanation, grid: SolutionGrid) -> dict[str, Any]:
     @cache  # many solutions share motifs
-    def error(players: tuple[int, ...], tau: float) -> float | None:
-        return _error(explanation, players, tau)
+    def error(players: tuple[int, ...]) -> float | None:
+        return _error(explanation, players)
 
     solutions = [
         {
-            "motifs": [
-                [list(motif.nodes), _short(motif.score), error(motif.nodes, solution.tau)] for motif in solution
-            ],
+            "motifs": [[list(motif.nodes), _short(motif.score), error(motif.nodes)] for motif in solution],
             "objective": _short(solution.objective),
             "bound": _short(solution.bound),
             "proof": solution.proof,
@@ -154,10 +152,10 @@ def _solutions(explanation: Explanation, grid: SolutionGrid) -> dict[str, Any]:
     }
 
 
-def _error(explanation: Explanation, players: tuple[int, ...], tau: float) -> float | None:
+def _error(explanation: Explanation, players: tuple[int, ...]) -> float | None:
     if explanation.interactions.exact:
         return None
-    error = explanation.group_error(players, tau)
+    error = explanation.group_error(players)
     return _short(error) if np.isfinite(error) else None
 
 

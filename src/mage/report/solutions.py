@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from mage._core.typing import Integers
-from mage.motifs import Motif, MotifSet, find_motifs
+from mage.motifs import Motif, MotifSet, family_objective, find_motifs
 
 if TYPE_CHECKING:
     from mage.explanation import Explanation
@@ -133,29 +133,22 @@ def _axes(motif_set: MotifSet, num_players: int) -> tuple[tuple[float, ...], tup
 def _conditions(explanation: Explanation, motif_set: MotifSet) -> dict[str, Any] | None:
     """What else the search was to respect; None where the motifs were found in another way.
 
-    It is checked that these conditions give the motifs the scores that they have, and that nothing better is found.
+    It is checked that these conditions give the motifs the objective that they have, and that nothing better is found.
     """
     interactions = explanation.interactions
     if not np.isfinite(motif_set.bound) or interactions.order > 3 or not np.isfinite(interactions.values).all():
         return None
     conditions = {name: getattr(motif_set, name) for name in ("include", "exclude", "connected", "noise_floor")}
+    conditions["objective"] = motif_set.objective_name
     solution = _solved(explanation, conditions, motif_set.tau, motif_set.num_motifs, motif_set.max_nodes)
     slack = 1e-6 * max(abs(motif_set.objective), abs(motif_set.bound), 1e-12)
     agrees = (
         solution is not None
         and solution.objective <= motif_set.bound + slack
         and motif_set.objective <= solution.bound + slack
-        and all(abs(_rescored(explanation, conditions, motif) - motif.score) <= slack for motif in motif_set)
+        and abs(family_objective(interactions, motif_set) - motif_set.objective) <= slack
     )
     return conditions if agrees else None
-
-
-def _rescored(explanation: Explanation, conditions: dict[str, Any], motif: Motif) -> float:
-    """The score of a motif under conditions: a search that has no choice."""
-    others = set(range(explanation.interactions.num_players)) - set(motif.nodes)
-    alone = {**conditions, "include": motif.nodes, "exclude": sorted(others)}
-    solution = _solved(explanation, alone, explanation.motifs.tau, 1, len(motif.nodes))
-    return float("nan") if solution is None or len(solution) != 1 else solution[0].score
 
 
 def _solved(

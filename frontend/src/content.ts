@@ -34,6 +34,8 @@ export interface Grid {
   start: [number, number, number];
   complete: boolean;
   noiseFloor: number;
+  /** Whether the interactions are estimates: the best motifs are then the best for these. */
+  estimated: boolean;
 }
 
 export interface Content {

@@ -41,7 +41,8 @@ export function controls(store: Store, container: HTMLElement): void {
   reset.addEventListener("click", () => store.reset());
   const solved = grid.cells.filter((cell) => cell >= 0);
   const proven = solved.filter((cell) => store.content.solutions[cell].optimal).length;
-  const share = proven === solved.length ? "all of them proven optimal" : `${proven} of them proven optimal`;
+  const word = grid.estimated ? "best for these estimates" : "proven optimal";
+  const share = proven === solved.length ? `all of them ${word}` : `${proven} of them ${word}`;
   const floor = grid.noiseFloor ? ` Interactions of up to ${Math.round(1000 * grid.noiseFloor) / 10} % of the largest count as zero.` : "";
   container.append(
     reset,
@@ -67,11 +68,16 @@ export function proof(store: Store, line: HTMLElement): void {
       line.textContent = "No motifs of this number and size hold all players that must be in one.";
       return;
     }
+    if (!found.motifs.length) {
+      line.textContent = "";
+      return;
+    }
     const objective = `Objective ${number(found.objective)}`;
     const bound = found.bound === null ? "" : `, at most ${number(found.bound)} is possible`;
+    const proven = found.optimal && !store.content.grid.estimated;
     line.replaceChildren(
-      html("span", { class: found.optimal ? "seal proven" : "seal" }, found.optimal ? "✓ " : "≈ "),
-      found.optimal ? `${objective}: proven optimal for this setting.` : `${objective}: not proven optimal${bound}.`,
+      html("span", { class: proven ? "seal proven" : "seal" }, proven ? "✓ " : "≈ "),
+      found.optimal ? `${objective}: ${found.proof} for this setting.` : `${objective}: not proven optimal${bound}.`,
     );
   });
 }

@@ -25,6 +25,16 @@ class Sized(Net):
     def __init__(self, width, depth):
         super().__init__()
 
+class Anyway(Net):  # class 1 whatever the graph
+    def forward(self, x, edge_index, batch):
+        against = global_mean_pool(x[:, :1], batch)
+        return torch.cat([against, torch.full_like(against, 30.0)], dim=1)
+
+class AnywayNode(Net):
+    def forward(self, x, edge_index):
+        seen = 0 * self.conv(x, edge_index)[:, :1]
+        return torch.cat([x[:, :1], torch.full_like(x[:, :1], 30.0) + seen], dim=1)
+
 def fails():
     raise KeyError("inner")
 
@@ -50,6 +60,22 @@ def workplace(tmp_path, monkeypatch):
 
 def run(*arguments):
     return CliRunner().invoke(app, [str(argument) for argument in arguments])
+
+
+@pytest.mark.parametrize(("model", "options"), [("Anyway", []), ("AnywayNode", ["--node", 2])])
+def test_a_class_that_is_said_anyway_explains_itself(workplace, model, options):
+    sentence = "a probability of 1.000 with every node absent, so no group of nodes can add to it"
+    command = ("explain", "--model", f"my_network:{model}", "--data", "graph.npz", "--masking", "zero", "--tau", 1)
+    plain = run(*command, *options, "--page", "why.html")
+    assert plain.exit_code == 0, plain.output
+    assert sentence in " ".join(plain.output.split())
+    assert "proven optimal" not in plain.output
+    page = (workplace / "why.html").read_text(encoding="utf-8")
+    assert sentence in page.partition("<noscript>")[0]
+    found = json.loads(run(*command, *options, "--json").output)
+    assert found["saturation"].endswith(sentence)
+    assert found["motifs"] == []
+    assert found["consequences"]["baseline"]["probability"] > 0.999
 
 
 def test_demo_finds_the_grid_and_the_cycle(tmp_path):

@@ -51,9 +51,11 @@ def test_marks_are_read_without_colour():
 
 
 def test_what_is_said_of_a_sentence():
-    verdict, _, table, cost = sentence_parts(explained(tau=0.0, class_names=["bad", "fine"]))
+    verdict, _, table, follows, cost = sentence_parts(explained(tau=0.0, class_names=["bad", "fine"]))
     assert verdict.plain.startswith("fine (probability")
     assert table.row_count == 2
+    assert [column.header for column in table.columns] == ["", "score", "alone", "without it", "phrase"]
+    assert "without any words" in follows.plain
     assert "proven optimal" in cost.plain
     assert "queries" in cost.plain
     nothing = mage.explain_text(lambda texts: [0.0 for _ in texts], ["a", "b"], edges=[(0, 1)], progress=False)

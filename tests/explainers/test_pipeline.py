@@ -43,7 +43,8 @@ def test_defaults_need_no_touch():
     assert explanation.edge_mask.shape == (data.num_edges,)
     assert explanation.node_mask.sum() == len(explanation.motifs.nodes)
     # The graph itself, and two graphs alone and together, to see that batches do not mix.
-    assert explanation.num_queries == explanation.interactions.num_queries + 1 + 4
+    known = explanation.interactions.num_queries + explanation.consequences.num_queries
+    assert explanation.num_queries == known + 1 + 4
     assert explanation.seconds > 0
 
 

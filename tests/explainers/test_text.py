@@ -25,7 +25,9 @@ def test_phrases_for_and_against():
     assert found.masking == "remove"
     assert found.interactions.exact
     assert found.interactions.names == tuple(words)
-    assert found.num_queries == 6 * 7 // 2 + 1  # stretches of the chain, and nothing
+    # Stretches of the chain and nothing; then the sentence without motifs, and with only several of them.
+    assert found.num_queries == 6 * 7 // 2 + 1 + found.consequences.num_queries
+    assert found.consequences.num_queries <= len(found.motifs) + 2
     against = mage.explain_text(
         praise, words, num_motifs=1, max_nodes=2, tau=0.0, target=1, edges=CHAIN, progress=False
     )

@@ -396,7 +396,8 @@ def numbers(result):
         "order": interactions.order,
         "method": interactions.method,
         "exact": interactions.exact,
-        "num_queries": result.num_queries,
+        # What follows from motifs is asked afterwards.
+        "num_queries": result.num_queries - getattr(getattr(result, "consequences", None), "num_queries", 0),
         "scale": float(np.abs(values).max(initial=0.0)),
         "values": values[:MOST_VALUES].tolist(),
         "checksum": checksum(values),

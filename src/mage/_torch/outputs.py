@@ -100,6 +100,11 @@ class Readout:
         return functional.logsigmoid(score) if self.output == "log-probability" else score.sigmoid()
 
     @property
+    def hides_probability(self) -> bool:
+        """Whether the explained number does not tell the target's probability: one score of several."""
+        return self.task == "multiclass" and self.output == "logit"
+
+    @property
     def as_probability(self) -> Readout:
         """The same target, read as a probability."""
         return replace(self, output="probability")
@@ -110,7 +115,7 @@ class Readout:
 
     def probability(self, values: Floats) -> Floats | None:
         """The target's probability that goes with explained numbers; None where they do not tell it."""
-        if self.task == "regression" or (self.task == "multiclass" and self.output == "logit"):
+        if self.task == "regression" or self.hides_probability:
             return None
         if self.output == "probability":
             return values

@@ -6,6 +6,9 @@ from typing import TYPE_CHECKING
 
 from rich.text import Text
 
+from mage.explanation.outcomes import effect_cells
+from mage.explanation.wording import cost, remarks
+
 if TYPE_CHECKING:
     from mage.explanation import Explanation
     from mage.motifs import Motif
@@ -14,13 +17,22 @@ STYLES = {1: "bold green", -1: "bold red"}
 """Colours of motifs that speak for the output, and against it."""
 
 
-def side_and_score(explanation: Explanation, motif: Motif) -> tuple[Text, Text]:
-    """Whether a motif speaks for the output or against it, and its score with the error."""
+HEADINGS = ("", "score", "alone", "without it")
+"""Columns of :func:`motif_cells`."""
+
+
+def motif_cells(explanation: Explanation, motif: Motif) -> tuple[Text, ...]:
+    """Whether a motif speaks for the output or against it, its score with the error, and what follows from it."""
     side = Text("for" if motif.sign > 0 else "against", STYLES[motif.sign])
-    return side, Text(f"{motif.score:+.3g}{explanation.error_text(motif)}")
+    effects = effect_cells(explanation, explanation.motifs.motifs.index(motif)) or ("", "")
+    return side, Text(f"{motif.score:+.3g}{explanation.error_text(motif)}"), *map(Text, effects)
 
 
 def cost_line(explanation: Explanation, motifs: str) -> Text:
     """How the scores were found and at what cost, and what is known of the motifs, which have a name of their own."""
-    cost = f"{explanation.how}, {explanation.num_queries:,} queries, {explanation.seconds:.2f} s"
-    return Text(f"{cost}; {motifs} {explanation.motifs.proof}", "dim")
+    return Text(cost(explanation, motifs), "dim")
+
+
+def remark_lines(explanation: Explanation) -> list[Text]:
+    """What is said of all motifs together, a line each."""
+    return [Text(line) for line in remarks(explanation)]

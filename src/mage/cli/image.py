@@ -12,7 +12,7 @@ from rich.text import Text
 from mage._core.optional import require
 from mage.cli._app import app
 from mage.cli._options import Results, request_options, result_options, sharing
-from mage.cli._printing import STYLES, cost_line, side_and_score
+from mage.cli._printing import HEADINGS, STYLES, cost_line, motif_cells, remark_lines
 from mage.games.request import ImageRequest
 
 if TYPE_CHECKING:
@@ -75,16 +75,17 @@ def verdict(explanation: Explanation) -> str:
 def image_parts(explanation: Explanation) -> list[Text | Table]:
     """What is said of an explained image on a terminal: the verdict, the grid with its motifs, the scores, the cost."""
     table = Table(box=None, pad_edge=False)
-    for heading in ("", "", "score", "regions"):
+    for heading in ("", *HEADINGS, "regions"):
         table.add_column(heading)
     for number, motif in enumerate(explanation.motifs):
         names = "; ".join(explanation.names[region] for region in motif.nodes)
-        table.add_row(Text(_letter(number), STYLES[motif.sign]), *side_and_score(explanation, motif), Text(names))
+        table.add_row(Text(_letter(number), STYLES[motif.sign]), *motif_cells(explanation, motif), Text(names))
     request: ImageRequest = explanation.request.model_as(ImageRequest)
     return [
         Text(verdict(explanation), "bold"),
         *([_map(explanation, request.patches)] if request.segments is None else []),
         table if len(explanation.motifs) else Text("no motif found"),
+        *remark_lines(explanation),
         cost_line(explanation, "motifs"),
     ]
 

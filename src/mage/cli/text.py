@@ -12,7 +12,7 @@ from rich.text import Text
 from mage._core.importing import load_user_object
 from mage.cli._app import app
 from mage.cli._options import Results, request_options, result_options, sharing
-from mage.cli._printing import STYLES, cost_line, side_and_score
+from mage.cli._printing import HEADINGS, STYLES, cost_line, motif_cells, remark_lines
 from mage.explanation import SentenceSubject
 from mage.text.sentence import gaps_between
 
@@ -56,16 +56,16 @@ def explain_text(
 def sentence_parts(explanation: Explanation) -> list[Text | Table]:
     """What is said of an explained sentence on a terminal: the verdict, the marked sentence, the scores, the cost."""
     table = Table(box=None, pad_edge=False)
-    for heading in ("", "score", "phrase"):
+    for heading in (*HEADINGS, "phrase"):
         table.add_column(heading)
     for motif in explanation.motifs:
-        side, score = side_and_score(explanation, motif)
         words = " ".join(explanation.names[place] for place in motif.nodes)
-        table.add_row(side, score, Text(words, STYLES[motif.sign]))
+        table.add_row(*motif_cells(explanation, motif), Text(words, STYLES[motif.sign]))
     return [
         Text(explanation.verdict, "bold"),
         marked_sentence(explanation),
         table if len(explanation.motifs) else Text("no phrase found"),
+        *remark_lines(explanation),
         cost_line(explanation, "phrases"),
     ]
 

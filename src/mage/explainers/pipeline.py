@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from mage._core.typing import Integers
+from mage.explainers.consequences import consequences_of
 from mage.explainers.request import ExplainRequest
 from mage.explanation import Explanation, GraphSubject, ModelOutput, Subject
 from mage.games import Game
@@ -84,6 +85,7 @@ def explain_game(
         exclude=tuple(players_of("exclude", exclude, game)),
         max_nodes=request.motifs.max_nodes_of(game.num_players, least=game.least_motif_nodes),
     )
+    consequences = consequences_of(game, motifs)
     return Explanation(
         motifs=_of_nodes(motifs, game, graph.names),
         interactions=replace(interactions, names=_player_names(game, graph.names)),
@@ -95,6 +97,7 @@ def explain_game(
         seconds=time.perf_counter() - started,
         subject=graph.subject,
         class_names=checked_class_names(graph.class_names, game),
+        consequences=consequences,
         request=request,
         **vars(ModelOutput.of(game)),
         **({} if reduction is None else reduction.record()),
@@ -127,10 +130,9 @@ class Steps:
 
 
 def _without_rounding(interactions: Interactions, game: Game) -> Interactions:
-    """Interactions that are nothing where all of them are what rounding leaves of the model's outputs."""
-    largest = float(np.abs(interactions.values).max(initial=0.0))
-    nothing = largest <= _ROUNDINGS * game.rounding
-    return replace(interactions, values=np.zeros_like(interactions.values)) if nothing else interactions
+    """Interactions without those that may be what rounding leaves of the model's outputs."""
+    real = np.abs(interactions.values) > _ROUNDINGS * game.rounding
+    return replace(interactions, values=np.where(real, interactions.values, 0.0))
 
 
 def players_of(name: str, nodes: Iterable[int], game: Game) -> list[int]:

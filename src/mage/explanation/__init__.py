@@ -3,7 +3,7 @@
 from mage.explanation.construction import ModelOutput
 from mage.explanation.crop import crop
 from mage.explanation.explanation import Explanation
-from mage.explanation.records import Origin, PlayersCap, Stage
+from mage.explanation.records import CoalitionOutput, Consequences, Effect, Origin, PlayersCap, Stage
 from mage.explanation.storage import load
 from mage.explanation.subject import (
     GraphSubject,
@@ -15,6 +15,9 @@ from mage.explanation.subject import (
 )
 
 __all__ = [
+    "CoalitionOutput",
+    "Consequences",
+    "Effect",
     "Explanation",
     "GraphSubject",
     "ImageSubject",

@@ -75,6 +75,8 @@ def _check_nodes(explanation: Explanation) -> None:
             raise ValueError(f"names of a motif must list {len(motif)} names, got {len(motif.names)}")
     for name in ("include", "exclude"):
         _check_range(f"motifs.{name}", getattr(motifs, name), interactions.num_players)
+    if explanation.consequences is not None and len(explanation.consequences.motifs) != len(motifs):
+        raise ValueError(f"consequences are of {len(explanation.consequences.motifs)} motifs, there are {len(motifs)}")
     _check_range("target_nodes", explanation.target_nodes, count)
     if explanation.origin is not None:
         _check_each("origin.truth", explanation.origin.truth, count)

@@ -12,10 +12,10 @@ import numpy as np
 
 from mage._core.files import atomic_path
 from mage._core.typing import Floats, Integers
-from mage.explanation import wording
+from mage.explanation import outcomes, wording
 from mage.explanation.consistency import check
 from mage.explanation.construction import ModelOutput, explanation_fields
-from mage.explanation.records import Origin, PlayersCap, Stage
+from mage.explanation.records import Consequences, Origin, PlayersCap, Stage
 from mage.explanation.storage import load_explanation, save
 from mage.explanation.subject import GraphSubject, Subject, subject_of
 from mage.indices import Interactions
@@ -44,7 +44,9 @@ class Explanation:
         output: What of the target is explained: logit, probability or log-probability.
         masking: What absence of a node meant.
         level: ``"graph"``, ``"node"``, ``"edge"`` or ``"image"``.
-        num_queries: Calls of the model this explanation caused.
+        num_queries: Calls of the model this explanation caused: ``interactions.num_queries``, those of
+            :attr:`consequences`, :attr:`stages` and :attr:`players_cap`, and a few that get to know the model: its
+            prediction, and whether graphs in one batch stay apart.
         seconds: Wall-clock time it took.
         subject: What the nodes are: plain nodes, atoms, words, regions of a picture; see :mod:`mage.explanation`.
         target_nodes: The explained node, or both ends of the explained link; empty for a whole graph.
@@ -56,6 +58,7 @@ class Explanation:
         diagnostics: Numbers that the method reports about itself, such as the reward of a search.
         stages: Stages of a large graph, in which groups played before nodes.
         players_cap: How players were left out because there were too many; None where all played.
+        consequences: What the model says with only the motifs, and without them; None where the method does not ask.
         notes: What was approximated, in sentences; empty for most graphs.
         part_of: Nodes of the graph that this is a part of; None for a whole graph. See :func:`crop`.
         origin: Dataset, model, true class and ground truth, where they are known.
@@ -86,6 +89,7 @@ class Explanation:
     diagnostics: Mapping[str, float] = field(default_factory=dict)
     stages: tuple[Stage, ...] = ()
     players_cap: PlayersCap | None = None
+    consequences: Consequences | None = None
     notes: tuple[str, ...] = ()
     part_of: int | None = None
     origin: Origin | None = None
@@ -220,6 +224,11 @@ class Explanation:
     def how(self) -> str:
         """How the scores were found, in words."""
         return wording.how(self)
+
+    @property
+    def saturation(self) -> str:
+        """Why nothing can speak for the target, in words, where the model says it anyway; else empty."""
+        return outcomes.saturation(self)
 
     def error_text(self, motif: Motif) -> str:
         """The standard error of a motif's score in words; empty where it is exact, or where the method has none."""

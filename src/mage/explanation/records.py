@@ -1,10 +1,55 @@
-"""What an explanation records of how it came about: stages, players that were left out, where the graph is from."""
+"""What an explanation records: what follows from it, stages, players that were left out, where the graph is from."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
 from mage.motifs import Motif
+
+
+@dataclass(frozen=True)
+class CoalitionOutput:
+    """What the model says when only some nodes are there.
+
+    Attributes:
+        value: The explained output, in its unit.
+        probability: The probability of the target class; None for regression, and where it is not known.
+    """
+
+    value: float
+    probability: float | None = None
+
+
+@dataclass(frozen=True)
+class Effect:
+    """What a group of nodes does by itself, and what is left of the output without it.
+
+    Attributes:
+        alone: With only the group.
+        without: With all players but the group.
+    """
+
+    alone: CoalitionOutput
+    without: CoalitionOutput
+
+
+@dataclass(frozen=True)
+class Consequences:
+    """What follows from motifs: the model was run with only them and without them.
+
+    Attributes:
+        baseline: With no player.
+        prediction: On the whole input.
+        motifs: The effect of each motif, in their order.
+        together: The effect of all motifs together; None where there is no motif.
+        num_queries: Calls of the model that they caused; what was known already is free.
+    """
+
+    baseline: CoalitionOutput
+    prediction: CoalitionOutput
+    motifs: tuple[Effect, ...]
+    together: Effect | None
+    num_queries: int
 
 
 @dataclass(frozen=True)

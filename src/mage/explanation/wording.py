@@ -6,6 +6,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from mage.explanation.outcomes import (
+    class_name,
+    effect_cells,
+    effect_texts,
+    ends_text,
+    plain_consequences,
+    saturation,
+)
 from mage.indices import FAMILIES
 
 if TYPE_CHECKING:
@@ -20,11 +28,6 @@ _LEVELS = {"node": "the node", "edge": "the link"}
 def explained_part(explanation: Explanation) -> str:
     """What the explained output belongs to: the whole input, one node of it, or a link."""
     return _LEVELS.get(explanation.level, explanation.subject.whole)
-
-
-def class_name(explanation: Explanation, number: int) -> str:
-    """The name of a class; ``class 3`` where names are not known."""
-    return explanation.class_names[number] if explanation.class_names else f"class {number}"
 
 
 def headline(explanation: Explanation) -> str:
@@ -55,9 +58,16 @@ def how(explanation: Explanation) -> str:
     return f"{index.index} of order {index.order}, {index.how}"
 
 
-def cost(explanation: Explanation) -> str:
-    """How the scores were found, and what that took."""
-    return f"{how(explanation)}, {explanation.num_queries:,} queries, {explanation.seconds:.2f} s"
+def queries(explanation: Explanation) -> str:
+    """How often the model was called, and how much of that the interactions took."""
+    whole, index = explanation.num_queries, explanation.interactions.num_queries
+    return f"{whole:,} queries" if whole == index else f"{whole:,} queries ({index:,} for the index)"
+
+
+def cost(explanation: Explanation, motifs: str = "motifs") -> str:
+    """How the scores were found, what that took, and how good the motifs are, which may have a name of their own."""
+    proof = f"; {motifs} {explanation.motifs.proof}" if len(explanation.motifs) else ""
+    return f"{how(explanation)}, {queries(explanation)}, {explanation.seconds:.2f} s{proof}"
 
 
 def side(motif: Motif) -> str:
@@ -84,29 +94,36 @@ def node_names(explanation: Explanation, motif: Motif) -> str:
 def lines(explanation: Explanation) -> list[str]:
     """The explanation as lines of text."""
     motifs = [
-        f"{side(motif):7} {score_text(explanation, motif)}  {{{node_names(explanation, motif)}}}"
-        for motif in explanation.motifs
+        f"{side(motif):7} {score_text(explanation, motif)}  {{{node_names(explanation, motif)}}}{effect}"
+        for motif, effect in zip(explanation.motifs, effect_texts(explanation), strict=True)
     ]
     return [
         f"Explanation: {headline(explanation)}",
-        f"  {cost(explanation)}; motifs {explanation.motifs.proof}",
+        f"  {cost(explanation)}",
         *(f"  {line}" for line in motifs or ["no motif found"]),
-        *(f"  {note}" for note in explanation.notes),
+        *(f"  {line}" for line in remarks(explanation)),
     ]
+
+
+def remarks(explanation: Explanation) -> list[str]:
+    """What is said of all motifs together, and of how they came about, in sentences."""
+    return [line for line in (saturation(explanation), ends_text(explanation), *explanation.notes) if line]
 
 
 def table(explanation: Explanation) -> Table:
     """The explanation as a table for terminals."""
     from rich.table import Table
 
-    caption = "\n".join([f"{cost(explanation)}; motifs {explanation.motifs.proof}", *explanation.notes])
-    result = Table(title=headline(explanation), caption=caption)
-    for heading in ("", "score", explanation.subject.nodes):
+    nothing = [] if len(explanation.motifs) else ["no motif found"]
+    result = Table(title=headline(explanation), caption="\n".join([cost(explanation), *nothing, *remarks(explanation)]))
+    effects = explanation.consequences is not None
+    for heading in ("", "score", *(("alone", "without it") if effects else ()), explanation.subject.nodes):
         result.add_column(heading)
-    for motif in explanation.motifs:
+    for rank, motif in enumerate(explanation.motifs):
         colour = "green" if motif.sign > 0 else "red"
         names = node_names(explanation, motif).replace("[", r"\[")
-        result.add_row(f"[{colour}]{side(motif)}[/{colour}]", score_text(explanation, motif), names)
+        outcomes = effect_cells(explanation, rank)
+        result.add_row(f"[{colour}]{side(motif)}[/{colour}]", score_text(explanation, motif), *outcomes, names)
     return result
 
 
@@ -131,6 +148,8 @@ def plain_summary(explanation: Explanation) -> dict[str, Any]:
             }
             for motif in motifs
         ],
+        "consequences": plain_consequences(explanation),
+        "saturation": saturation(explanation) or None,
         "objective": motifs.objective,
         "bound": _finite_or_none(motifs.bound),
         "optimal": motifs.optimal,
@@ -141,6 +160,7 @@ def plain_summary(explanation: Explanation) -> dict[str, Any]:
         "stopped": interactions.stopped,
         "notes": list(explanation.notes),
         "num_queries": explanation.num_queries,
+        "index_queries": interactions.num_queries,
         "seconds": explanation.seconds,
     }
 

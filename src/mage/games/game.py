@@ -185,6 +185,31 @@ class Game:
         """
         return self.worth_of_bits(packing.pack(as_masks(coalitions, self.num_players)))
 
+    def outcomes(self, coalitions: Any) -> tuple[Floats, Floats | None]:
+        """What a model says of coalitions in the unit of worths, not normalised, and the target's probability there.
+
+        The probability is None without classes, and where a game cannot tell it.
+
+        Args:
+            coalitions: Booleans [q, n], one set of players, or an iterable of sets of players.
+        """
+        masks, readout = as_masks(coalitions, self.num_players), self.readout
+        if readout is not None and readout.hides_probability:
+            both = (readout, readout.as_probability)
+            starts = range(0, len(masks), self.batch_size)
+            parts = [self.readings(masks[start : start + self.batch_size], both) for start in starts]
+            known = [part for part in parts if part is not None]
+            if known:
+                values, probabilities = np.concatenate(known, axis=1)
+                return values, probabilities
+        values = self.baseline + self.worth(masks)
+        return values, None if readout is None else readout.probability(values)
+
+    def readings(self, masks: Masks, readouts: Sequence[Readout]) -> Floats | None:
+        """Several numbers [r, q] of a model's outputs on coalitions [q, n], from one run; None without a model."""
+        del masks, readouts
+        return None
+
     def restricted_worth(self, coalitions: Any) -> Floats:
         """f|_E(T): the sum of the worths of T's connected components (Algorithm 2 of the paper)."""
         labels = self.graph.component_labels(coalitions)

@@ -106,8 +106,13 @@ class ImageGame(Game):
     # -- evaluation -----------------------------------------------------------------------------------------------
 
     def _value(self, masks: Masks) -> Floats:
-        values: Floats = self.readout(self._outputs(self.masked(masks))).double().cpu().numpy()
+        values: Floats = self.readings(masks, (self.readout,))[0]
         return values
+
+    def readings(self, masks: Masks, readouts: Sequence[Readout]) -> Floats:
+        """Several numbers [r, q] of the classifier's rows for coalitions [q, n], from one run."""
+        outputs = self._outputs(self.masked(masks))
+        return np.stack([readout(outputs).cpu().numpy() for readout in readouts])
 
     def _first_run(self, count: int) -> Tensor:
         """Rows for the whole image and for the hidden one, or an error that says what the model did not like."""

@@ -87,7 +87,7 @@ class ModelGame(Game):
         self.readout = Readout.of(seen.output, request.task, request.target, request.output, request.return_type)
         self.prediction: Floats = seen.output[0].double().cpu().numpy()
         self._resolution = self.runner.resolution(seen.output)
-        self._absent = request.baseline
+        self._absent = {} if request.baseline is None else {self.readout: request.baseline}
         participants = seen.participants
         free = participants.column < participants.num_players
         free[participants.target_rows] = False
@@ -186,6 +186,11 @@ class ModelGame(Game):
         return game
 
     def _value(self, masks: Masks) -> Floats:
+        values: Floats = self.readings(masks, (self.readout,))[0]
+        return values
+
+    def readings(self, masks: Masks, readouts: Sequence[Readout]) -> Floats:
+        """Several numbers [r, q] of the model's outputs on coalitions [q, n], from one run."""
         participants, runner = self.participants, self.runner
         rows = participants.target_rows
         with runner.evaluating():
@@ -193,15 +198,26 @@ class ModelGame(Game):
             present = nodes[:, rows].all(dim=1) if len(rows) else nodes.any(dim=1)
             if not runner.removes and not len(rows):
                 present = torch.ones_like(present)
-            values = torch.empty(len(masks), dtype=torch.float64, device=nodes.device)
+            values = torch.empty(len(readouts), len(masks), dtype=torch.float64, device=nodes.device)
             asked = torch.nonzero(present).flatten()
             for portion in torch.split(asked, runner.portions(nodes[asked])) if len(asked) else ():
-                values[portion] = self.readout(runner.outputs(participants.graph, nodes[portion], rows)).double()
+                outputs = runner.outputs(participants.graph, nodes[portion], rows)
+                for row, readout in enumerate(readouts):
+                    values[row, portion] = readout(outputs)
             if not bool(present.all()):
-                if self._absent is None:
-                    self._absent = float(self.readout(runner.absent_output(participants.graph, rows))[0])
-                values[~present] = self._absent
-        return values.cpu().numpy()
+                for row, value in enumerate(self._absent_values(readouts)):
+                    values[row, ~present] = value
+        numbers: Floats = values.cpu().numpy()
+        return numbers
+
+    def _absent_values(self, readouts: Sequence[Readout]) -> list[float]:
+        """What is read where there is nothing to look at; the model is run for it once per readout at most."""
+        unknown = [readout for readout in readouts if readout not in self._absent]
+        if unknown:
+            output = self.runner.absent_output(self.participants.graph, self.participants.target_rows)
+            # Not changed in place: games that were zoomed from this one share it.
+            self._absent = self._absent | {readout: float(readout(output)[0]) for readout in unknown}
+        return [self._absent[readout] for readout in readouts]
 
     @cached_property
     def states(self) -> StateWorths | None:

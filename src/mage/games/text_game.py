@@ -93,6 +93,10 @@ class TextGame(Game):
         """Sentences the model has been run on, the whole one included; equal texts count once."""
         return self._referee.num_queries
 
+    def readings(self, masks: Masks, readouts: Sequence[Readout]) -> Floats:
+        """Several numbers [r, q] of the model's outputs on coalitions [q, n], from one run."""
+        return self._referee.readings(masks, readouts)
+
 
 class _Texts:
     """The worth of coalitions of words to a classifier: each distinct text is classified once."""
@@ -102,24 +106,29 @@ class _Texts:
         self._render = renderer(sentence, absent)
         self._texts_at_once = request.batch_size or _TEXTS_AT_ONCE
         self.batch_size = _COALITIONS_AT_ONCE
-        self._known: dict[str, float] = {}
+        self._rows: dict[str, Tensor] = {}
         self.num_queries = 0
         everyone = self._render(np.ones(len(sentence.words), dtype=np.bool_))
         full = self._outputs([everyone])
         self.prediction: Floats = full[0].double().cpu().numpy()
         self.readout = Readout.of(full, request.task, request.target, request.output, request.return_type)
-        self._known[everyone] = float(self.readout(full)[0])
+        self._rows[everyone] = full[0].cpu()
 
     def value_fn(self, masks: Masks) -> Floats:
         """What each coalition's text scores."""
+        values: Floats = self.readings(masks, (self.readout,))[0]
+        return values
+
+    def readings(self, masks: Masks, readouts: Sequence[Readout]) -> Floats:
+        """Several numbers [r, q] of the classifier's rows for coalitions [q, n]."""
         texts = [self._render(mask) for mask in masks]
         # By length, so that a classifier that pads its batches pads little.
-        new = sorted({text for text in texts if text not in self._known}, key=lambda text: (len(text), text))
+        new = sorted({text for text in texts if text not in self._rows}, key=lambda text: (len(text), text))
         for start in range(0, len(new), self._texts_at_once):
             some = new[start : start + self._texts_at_once]
-            values = self.readout(self._outputs(some)).double().cpu().tolist()
-            self._known.update(zip(some, values, strict=True))
-        return np.array([self._known[text] for text in texts])
+            self._rows.update(zip(some, self._outputs(some).cpu(), strict=True))
+        rows = torch.stack([self._rows[text] for text in texts])
+        return np.stack([readout(rows).numpy() for readout in readouts])
 
     def _outputs(self, texts: list[str]) -> Tensor:
         """Rows of scores [b, C], one a text."""

@@ -42,7 +42,8 @@ class Interactions:
             the sampled orderings, and NaN where there are too few of them.
         exact: Whether every value is exact up to rounding.
         method: How it was computed, see :data:`mage.indices.ESTIMATORS`.
-        num_queries: Calls of the model this computation caused; coalitions it already knew are free.
+        num_queries: Calls of the model this computation caused; coalitions it already knew are free. An explanation
+            counts more, see :attr:`mage.Explanation.num_queries`.
         num_permutations: Orderings averaged over; 0 for methods that do not draw them.
         baseline: Worth of the empty coalition before normalisation.
         names: Names of the players.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any, Unpack
 
 import numpy as np
@@ -58,7 +59,8 @@ def find_motifs(
     terms, graph, names = terms_of(interactions, edges)
     problem = MotifProblem.of(request, terms, graph)
     solution = solve(problem, request.solver, request.node_limit)
-    return motif_set(problem, request, solution, terms, names)
+    result = motif_set(problem, request, solution, terms, names)
+    return replace(result, estimated=isinstance(interactions, Interactions) and not interactions.exact)
 
 
 def family_objective(interactions: Interactions, family: MotifSet) -> float:

@@ -9,6 +9,9 @@ import numpy as np
 
 from mage._core.typing import Integers
 
+PROVEN = "proven optimal"
+"""What is said of motifs that nothing can beat, of exact scores."""
+
 
 @dataclass(frozen=True)
 class Motif:
@@ -56,6 +59,7 @@ class MotifSet:
         noise_floor: Share of the largest interaction up to which interactions counted as zero.
         include: Players that had to be in some motif.
         exclude: Players that had to be in none.
+        estimated: Whether the interactions behind the scores are estimates.
         objective_name: How terms weighed, see :data:`mage.motifs.objective.OBJECTIVES`.
     """
 
@@ -74,6 +78,7 @@ class MotifSet:
     include: tuple[int, ...] = ()
     exclude: tuple[int, ...] = ()
     objective_name: str = "paper"
+    estimated: bool = False
 
     @property
     def gap(self) -> float:
@@ -85,8 +90,10 @@ class MotifSet:
     @property
     def proof(self) -> str:
         """How good the motifs are, in words."""
+        if not self.motifs:
+            return "none found"
         if self.optimal:
-            return "proven optimal"
+            return "best for these estimates" if self.estimated else PROVEN
         return f"within {100 * self.gap:.2g} % of the bound" if np.isfinite(self.bound) else "without a bound"
 
     @property

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from mage.explanation.wording import class_name
+from mage.explanation.outcomes import class_name, effect_cells, percent
 
 if TYPE_CHECKING:
     from mage.explanation import Explanation
@@ -17,18 +17,23 @@ _MOST_CLASSES = 6
 
 def motif_table(explanation: Explanation) -> str:
     """Motifs with side, score, error and nodes."""
+    motifs = explanation.motifs
+    proof = f"Motifs {motifs.proof}" if len(motifs) else "Searched"
+    effects = ("alone", "without it") if explanation.consequences is not None else ()
+    headings = "".join(f"<th>{heading}</th>" for heading in ("speaks", "score", *effects, "nodes"))
     rows = "".join(
         f'<tr><td class="{side}">{sign} {side}</td><td class="number">{motif.score:+.4g}'
         f"{html.escape(explanation.error_text(motif))}</td>"
+        f"{''.join(f'<td class=number>{html.escape(cell)}</td>' for cell in effect_cells(explanation, rank))}"
         f"<td>{html.escape(', '.join(explanation.names[node] for node in motif.nodes))}</td></tr>"
-        for motif in explanation.motifs
+        for rank, motif in enumerate(explanation.motifs)
         for side, sign in [("for", "+") if motif.sign > 0 else ("against", "−")]
     )
     return (
-        "<table><thead><tr><th>speaks</th><th>score</th><th>nodes</th></tr></thead>"
-        f"<tbody>{rows or '<tr><td colspan=3>no motif found</td></tr>'}</tbody></table>"
-        f"<p>Motifs {html.escape(explanation.motifs.proof)} for τ = {explanation.motifs.tau:g}, "
-        f"m = {explanation.motifs.num_motifs}, M = {explanation.motifs.max_nodes}.</p>"
+        f"<table><thead><tr>{headings}</tr></thead>"
+        f"<tbody>{rows or f'<tr><td colspan={3 + len(effects)}>no motif found</td></tr>'}</tbody></table>"
+        f"{f'<p>{html.escape(sentence(explanation.saturation))}</p>' if explanation.saturation else ''}"
+        f"<p>{proof} for τ = {motifs.tau:g}, m = {motifs.num_motifs}, M = {motifs.max_nodes}.</p>"
     )
 
 
@@ -46,15 +51,13 @@ def class_rows(explanation: Explanation) -> tuple[str, str] | None:
         f"{html.escape(class_name(explanation, k))}</th>"
         '<td><svg class="chance" viewBox="0 0 100 8" preserveAspectRatio="none" aria-hidden="true">'
         f'<rect width="{100 * chances[k]:.2f}" height="8"/></svg></td>'
-        f'<td class="number">{_percent(float(chances[k]))}</td></tr>'
+        f'<td class="number">{percent(float(chances[k]))}</td></tr>'
         for k in shown
     )
     more = f'<p class="faint">{len(chances) - len(shown)} more classes</p>' if len(chances) > len(shown) else ""
     return answer, f'<table class="classes">{rows}</table>{more}'
 
 
-def _percent(share: float) -> str:
-    """A probability as people say it, never rounded to certainty."""
-    if share > 0.9995:
-        return "> 99.9 %"
-    return "< 0.1 %" if share < 0.0005 else f"{100 * share:.1f} %"
+def sentence(text: str) -> str:
+    """A remark as a sentence."""
+    return f"{text[:1].upper()}{text[1:]}."

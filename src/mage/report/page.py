@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 from mage.drawing import drawable
 from mage.explanation.wording import explained_part
-from mage.report.html_tables import class_rows, motif_table
+from mage.report.consequences_card import consequences_card
+from mage.report.html_tables import class_rows, motif_table, sentence
 from mage.report.page_content import page_content
 from mage.report.shell import asset, document
 from mage.report.still_picture import still_picture
@@ -37,6 +38,7 @@ def explanation_page(explanation: Explanation, title: str = "Why?", text: str = 
 </header>
 <noscript><div class="card static">{still_picture(explanation)}<div>{motif_table(explanation)}</div></div></noscript>
 <main class="needs-script">{_PANELS.format(players="players" if values["grouped"] else "nodes")}</main>
+{consequences_card(explanation)}
 <footer class="faint">{"".join(f"<p>{html.escape(line)}</p>" for line in facts(explanation))}</footer>"""
     styles = [asset("common.css"), asset("explanation.css")]
     return document(title, body, styles=styles, scripts=[asset("explanation.js")], data=values)
@@ -57,11 +59,13 @@ def facts(explanation: Explanation) -> list[str]:
 def _prediction(explanation: Explanation) -> str:
     """What the model said and how sure it was."""
     rows = class_rows(explanation)
+    remark = explanation.saturation
+    anyway = f'<p class="soft saturation">{html.escape(sentence(remark))}</p>' if remark else ""
     if rows is None:
         value = html.escape(f"{explanation.prediction.ravel()[0]:.4g}")
         return f'<p class="soft">The model predicts</p><p class="answer">{value}</p>'
     answer, rest = rows
-    return f'<p class="soft">The model says</p><p class="answer">{answer}</p>{rest}'
+    return f'<p class="soft">The model says</p><p class="answer">{answer}</p>{rest}{anyway}'
 
 
 # The script fills these; headings and their order are here so that the page can be read in the source.

@@ -147,6 +147,7 @@ def _solutions(explanation: Explanation, grid: SolutionGrid) -> dict[str, Any]:
             "start": list(grid.start),
             "complete": grid.complete,
             "noiseFloor": grid.noise_floor,
+            "estimated": not explanation.interactions.exact,
         },
         "solutions": solutions,
     }

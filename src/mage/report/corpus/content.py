@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from mage.metrics import node_f1
+from mage.motifs import PROVEN
 from mage.report.corpus.cores import Core, leading_cores, recurring_cores
 from mage.report.corpus.entries import Entry, class_names
 from mage.report.corpus.labelled_graphs import Catalogue, LabelledGraph, embedding, holds
@@ -180,7 +181,7 @@ def _row(entry: Entry, numbers: list[int]) -> dict[str, Any]:
         "how": explanation.how,
         "exact": explanation.interactions.exact,
         "proof": explanation.motifs.proof,
-        "optimal": explanation.motifs.optimal,
+        "optimal": explanation.motifs.proof == PROVEN,
         "motifs": [
             {
                 "nodes": list(motif.nodes),

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from mage.motifs import PROVEN
 from mage.report.corpus.content import corpus_content
 from mage.report.corpus.entries import Entry, class_names
 from mage.report.shell import asset, document
@@ -104,7 +105,7 @@ def _lead(entries: Sequence[Entry]) -> str:
     if known:
         facts.append(f"{sum(known)} of {len(known)} predicted rightly")
     facts.append(f"{sum(explanation.interactions.exact for explanation in explanations)} with an exact index")
-    facts.append(f"{sum(explanation.motifs.optimal for explanation in explanations)} with motifs proven optimal")
+    facts.append(f"{sum(each.motifs.proof == PROVEN for each in explanations)} with motifs {PROVEN}")
     queries = float(np.median([explanation.num_queries for explanation in explanations]))
     facts.append(f"median {queries:,.0f} runs of the model")
     facts.append(f"{sum(explanation.seconds for explanation in explanations):,.0f} s in all")

@@ -1,0 +1,48 @@
+"""What follows from motifs: the model's output with only them, and without them."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from mage.explanation import CoalitionOutput, Consequences, Effect
+from mage.games import Game
+from mage.motifs import MotifSet
+
+
+def consequences_of(game: Game, motifs: MotifSet) -> Consequences:
+    """Run a model with only each motif, without it, with only all motifs together, without all, and with nobody.
+
+    Args:
+        game: The game that motifs were searched in.
+        motifs: Motifs of its players.
+    """
+    first_query = game.num_queries
+    groups = [motif.nodes for motif in motifs]
+    if len(groups) > 1:
+        groups.append(motifs.nodes)  # one motif is all motifs
+    alone = np.zeros((len(groups), game.num_players), dtype=np.bool_)
+    for row, players in enumerate(groups):
+        alone[row, list(players)] = True
+    nobody = np.zeros((1, game.num_players), dtype=np.bool_)
+    values, probabilities = game.outcomes(np.concatenate([nobody, alone, ~alone]))
+    chances = [None] * len(values) if probabilities is None else probabilities.tolist()
+    baseline, *outcomes = [
+        CoalitionOutput(value, chance) for value, chance in zip(values.tolist(), chances, strict=True)
+    ]
+    effects = [Effect(*pair) for pair in zip(outcomes[: len(groups)], outcomes[len(groups) :], strict=True)]
+    return Consequences(
+        baseline=baseline,
+        prediction=_prediction(game),
+        motifs=tuple(effects[: len(motifs)]),
+        together=effects[-1] if effects else None,
+        num_queries=game.num_queries - first_query,
+    )
+
+
+def _prediction(game: Game) -> CoalitionOutput:
+    """The outcome on the whole input, which is known; players may be only some of its nodes."""
+    readout, prediction = game.readout, game.prediction
+    if readout is None:
+        return CoalitionOutput(float(prediction[0]))
+    chance = None if readout.target is None else readout.as_probability.of_prediction(prediction)
+    return CoalitionOutput(readout.of_prediction(prediction), chance)

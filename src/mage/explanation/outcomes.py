@@ -1,0 +1,96 @@
+"""What follows from motifs, in words: outputs with only them and without them, and why there may be none."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from mage.explanation.explanation import Explanation
+    from mage.explanation.records import CoalitionOutput
+
+SATURATED = 0.99
+"""Probability with nobody there from which a class needs nobody to speak for it."""
+
+_CERTAIN = 0.9995  # reads 1.000
+_SAME = 64 * float(
+    np.finfo(np.float32).eps
+)  # probabilities that differ by rounding only, of models in single precision
+
+
+def class_name(explanation: Explanation, number: int) -> str:
+    """The name of a class; ``class 3`` where names are not known."""
+    return explanation.class_names[number] if explanation.class_names else f"class {number}"
+
+
+def percent(share: float) -> str:
+    """A probability as people say it, never rounded to certainty."""
+    if share > _CERTAIN:
+        return "> 99.9 %"
+    return "< 0.1 %" if share < 1 - _CERTAIN else f"{100 * share:.1f} %"
+
+
+def outcome_text(outcome: CoalitionOutput) -> str:
+    """An outcome as a probability, or as a plain number where it has none."""
+    return f"{outcome.value:.4g}" if outcome.probability is None else percent(outcome.probability)
+
+
+def effect_cells(explanation: Explanation, rank: int) -> tuple[str, ...]:
+    """What the model says with only a motif, and without it; nothing where that is not known."""
+    if explanation.consequences is None:
+        return ()
+    effect = explanation.consequences.motifs[rank]
+    return outcome_text(effect.alone), outcome_text(effect.without)
+
+
+def effect_texts(explanation: Explanation) -> list[str]:
+    """For each motif what the model says with only it and without it; empty where that is not known."""
+    cells = [effect_cells(explanation, rank) for rank in range(len(explanation.motifs))]
+    return [f"; alone {cell[0]}, without it {cell[1]}" if cell else "" for cell in cells]
+
+
+def ends_text(explanation: Explanation) -> str:
+    """What the model says with nobody, with all, with only the motifs and without them; empty where not known."""
+    found = explanation.consequences
+    if found is None:
+        return ""
+    nodes = explanation.subject.nodes
+    what = "output" if explanation.target is None else class_name(explanation, explanation.target)
+    parts = [f"{outcome_text(found.baseline)} without any {nodes}", f"{outcome_text(found.prediction)} with all"]
+    if found.together is not None and len(found.motifs) > 1:
+        parts.append(f"{outcome_text(found.together.alone)} with the motifs alone")
+        parts.append(f"{outcome_text(found.together.without)} without them")
+    return f"{what}: {', '.join(parts)}"
+
+
+def saturation(explanation: Explanation) -> str:
+    """Why nothing can speak for the target where the model says it anyway; empty where something can."""
+    found, target = explanation.consequences, explanation.target
+    if found is None or target is None:
+        return ""
+    base, full = found.baseline.probability, found.prediction.probability
+    if base is None or full is None:
+        return ""
+    speaks = any(motif.sign > 0 for motif in explanation.motifs)
+    nodes = explanation.subject.nodes
+    absent = f"every {nodes.removesuffix('s')}{' in play' if _only_some_play(explanation) else ''} absent"
+    start = f"the model gives {class_name(explanation, target)} a probability of {base:.3f} with {absent}"
+    if base >= SATURATED and not (speaks and explanation.output != "probability"):
+        if base > _CERTAIN and not speaks:
+            return f"{start}, so no group of {nodes} can add to it"
+        return f"{start}, so groups of {nodes} can add at most {1 - base:.2g} to it"
+    if not speaks and explanation.motifs.tau > 0 and abs(full - base) <= _SAME:
+        return f"{start}, as with all of them, and no group of {nodes} adds to it"
+    return ""
+
+
+def _only_some_play(explanation: Explanation) -> bool:
+    """Whether nodes that the output depends on were present or absent throughout."""
+    return bool(explanation.stages) or explanation.players_cap is not None
+
+
+def plain_consequences(explanation: Explanation) -> dict[str, Any] | None:
+    """What follows as plain values, for JSON."""
+    return None if explanation.consequences is None else asdict(explanation.consequences)

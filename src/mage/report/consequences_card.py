@@ -1,0 +1,100 @@
+"""What follows from motifs, on a page: a waterfall from the baseline to the prediction, outputs without each motif."""
+
+from __future__ import annotations
+
+import html
+from typing import TYPE_CHECKING, NamedTuple
+
+from mage.explanation.outcomes import percent
+
+if TYPE_CHECKING:
+    from mage.explanation import CoalitionOutput, Consequences, Explanation
+
+_WIDTH, _HEIGHT = 240.0, 14.0
+
+
+class Step(NamedTuple):
+    """A step of the waterfall.
+
+    Attributes:
+        name: What is added.
+        start: Output before it.
+        end: Output with it.
+        is_total: Whether it is an output of its own: the baseline or the prediction.
+    """
+
+    name: str
+    start: float
+    end: float
+    is_total: bool = False
+
+
+def consequences_card(explanation: Explanation) -> str:
+    """The card of a page that says what follows from the motifs; empty where the model was not asked."""
+    found = explanation.consequences
+    if found is None:
+        return ""
+    steps = waterfall(found, explanation.subject.nodes)
+    low, high = min(step.end for step in steps), max(step.end for step in steps)
+    unit = html.escape("output" if explanation.target is None else explanation.output)
+    rows = "".join(
+        f'<tr><th scope="row">{html.escape(step.name)}</th><td>{_bar(step, low, high)}</td>'
+        f'<td class="number">{"" if step.is_total else f"{step.end - step.start:+.4g}"}</td>'
+        f'<td class="number">{step.end:.4g}</td></tr>'
+        for step in steps
+    )
+    return f"""<section class="card follows" aria-labelledby="follows-heading">
+<div class="heading"><h2 id="follows-heading">What follows</h2></div>
+<div class="follows-parts"><table class="waterfall">
+<thead><tr><th></th><th></th><th class="number">adds</th><th class="number">{unit}</th></tr></thead>
+<tbody>{rows}</tbody></table>{_effects(found, unit)}</div>
+</section>"""
+
+
+def waterfall(found: Consequences, nodes: str = "nodes") -> list[Step]:
+    """Steps from the baseline to the prediction: each motif alone, what motifs do together, and all else."""
+    baseline, prediction = found.baseline.value, found.prediction.value
+    steps = [Step(f"no {nodes}", baseline, baseline, is_total=True)]
+    for rank, effect in enumerate(found.motifs):
+        steps.append(Step(f"motif {rank + 1} alone", steps[-1].end, steps[-1].end + effect.alone.value - baseline))
+    if found.together is not None and len(found.motifs) > 1:
+        steps.append(Step("motifs together", steps[-1].end, found.together.alone.value))
+    if found.motifs:
+        steps.append(Step(f"all other {nodes}", steps[-1].end, prediction))
+    return [*steps, Step(f"all {nodes}", baseline, prediction, is_total=True)]
+
+
+def _bar(step: Step, low: float, high: float) -> str:
+    """A bar from the start of a step to its end; the whole way for a total."""
+    unit = (_WIDTH - 4) / (high - low or 1.0)
+    start, end = (2 + (value - low) * unit for value in (step.start, step.end))
+    kind = "total" if step.is_total else "for" if step.end >= step.start else "against"
+    return (
+        f'<svg class="fall" viewBox="0 0 {_WIDTH:g} {_HEIGHT:g}" preserveAspectRatio="none" aria-hidden="true">'
+        f'<rect class="{kind}" x="{min(start, end) - 1:.2f}" y="2" width="{abs(end - start) + 2:.2f}" '
+        f'height="{_HEIGHT - 4:g}"/></svg>'
+    )
+
+
+def _effects(found: Consequences, unit: str) -> str:
+    """Outputs with only each motif and without it, as numbers and as probabilities."""
+    rows = [(f"motif {rank + 1}", effect) for rank, effect in enumerate(found.motifs)]
+    if found.together is not None and len(found.motifs) > 1:
+        rows.append(("all motifs", found.together))
+    if not rows:
+        return ""
+    body = "".join(
+        f'<tr><th scope="row">{name}</th>{_cells(effect.alone)}{_cells(effect.without)}</tr>' for name, effect in rows
+    )
+    columns = 1 if found.baseline.probability is None else 2
+    names = f'<th class="number">{unit}</th>' + ('<th class="number">probability</th>' if columns == 2 else "")
+    return (
+        f'<table class="effects"><thead><tr><th></th><th colspan="{columns}">alone</th>'
+        f'<th colspan="{columns}">without it</th></tr><tr><th></th>{names}{names}</tr></thead>'
+        f"<tbody>{body}</tbody></table>"
+    )
+
+
+def _cells(outcome: CoalitionOutput) -> str:
+    chance = "" if outcome.probability is None else f'<td class="number">{percent(outcome.probability)}</td>'
+    return f'<td class="number">{outcome.value:.4g}</td>{chance}'

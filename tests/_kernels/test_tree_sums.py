@@ -11,13 +11,13 @@ from mage.testing import random_graph
 
 
 @settings(max_examples=60, deadline=None)
-@given(st.integers(1, 9), st.floats(0.0, 1.0), st.sampled_from([1, 2, 3]), st.integers(0, 10**6))
-def test_the_tree_gives_what_coalitions_give_one_by_one(players, density, order, seed):
+@given(st.integers(1, 9), st.floats(0.0, 1.0), st.sampled_from([1, 2, 3]), st.integers(1, 9), st.integers(0, 10**6))
+def test_the_tree_gives_what_coalitions_give_one_by_one(players, density, order, largest, seed):
     graph, generator = random_graph(players, density, seed), np.random.default_rng(seed)
-    blocks = list(graph.blocks())
+    blocks = list(graph.blocks(max_size=largest))
     worths = generator.normal(size=sum(len(block.members) for block in blocks))
     coefficients = generator.normal(size=(players + 1, players + 1, order + 1))
-    totals = sums_along_the_tree(graph, worths, coefficients, order)
+    totals = sums_along_the_tree(graph, worths, coefficients, order, largest)
     expected = np.zeros((len(list(_prefixes(players, order))), players))
     start = 0
     for block in blocks:

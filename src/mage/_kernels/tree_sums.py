@@ -53,6 +53,7 @@ def tree_sums(
     worths: Floats,
     coefficients: Floats,
     order: int,
+    deepest: int,
     totals: Floats,
     sets: Bits,
     counts: Integers,
@@ -63,7 +64,7 @@ def tree_sums(
 ) -> int:
     """Sum worth · coefficient(|R|, |N(R)|, q) over all connected R, for every S ⊆ R ∪ N(R) of ``order`` members.
 
-    Here q = |S ∩ N(R)| and ``order`` is at most 3. Coalitions come in the order of
+    Here q = |S ∩ N(R)| and ``order`` is at most 3. Coalitions of at most ``deepest`` members come in the order of
     :func:`mage._kernels.connected.next_block`, and ``worths`` in the same. Returns how many there are.
 
     The other arrays are room to work in, see :func:`mage.indices.closed_form.sums_along_the_tree`. By depth, which is
@@ -87,7 +88,10 @@ def tree_sums(
             sets[1, 1, w] = adjacency[root, w] | sets[1, 0, w]
             sets[1, 2, w] = adjacency[root, w] & ~taken
             sets[1, 3, w] = taken
-            count = _list_outside(adjacency[root, w] & taken, w, decided, outside, count)
+            if deepest == 1:
+                taken = ~_ZERO
+                sets[1, 2, w] = _ZERO
+            count = _list_outside(adjacency[root, w] & taken & ~sets[1, 0, w], w, decided, outside, count)
         counts[1, 0] = coalitions
         counts[1, 1] = count
         counts[1, 2] = count - 1
@@ -117,10 +121,14 @@ def tree_sums(
                     reach = adjacency[vertex, w]
                     members = sets[depth, 0, w] | (bit if w == word else _ZERO)
                     taken = sets[depth, 3, w]
+                    untried = (sets[depth, 2, w] | reach) & ~members & ~taken
                     count = _list_outside(reach & ~sets[depth, 1, w] & taken, w, decided, outside, count)
+                    if depth + 1 == deepest:
+                        count = _list_outside(untried, w, decided, outside, count)
+                        untried = _ZERO
                     sets[depth + 1, 0, w] = members
                     sets[depth + 1, 1, w] = sets[depth, 1, w] | reach
-                    sets[depth + 1, 2, w] = (sets[depth, 2, w] | reach) & ~members & ~taken
+                    sets[depth + 1, 2, w] = untried
                     sets[depth + 1, 3, w] = taken
                 sets[depth, 3, word] |= bit
                 depth += 1

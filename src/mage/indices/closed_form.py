@@ -61,10 +61,10 @@ class Accumulator:
         kernels.accumulate(members, neighbours, worths, self._coefficients, self._size, self._binomials, block)
         self._totals += block
 
-    def add_all(self, graph: PlayerGraph, worths: Floats) -> None:
-        """Add all connected coalitions of a graph, in the order of its blocks: once for what many have in common."""
+    def add_all(self, graph: PlayerGraph, worths: Floats, largest: int | None = None) -> None:
+        """Add all connected coalitions of a graph, or those of at most so many members, in the order of its blocks."""
         n, size = self._num_players, self._size
-        sums = sums_along_the_tree(graph, worths, self._coefficients, size)
+        sums = sums_along_the_tree(graph, worths, self._coefficients, size, largest)
         subsets = subsets_of_size(n, size)
         rows = ranks(subsets[:, :-1], n)
         for turn in permutations(range(size)):
@@ -112,18 +112,28 @@ class ClosedForm:
 
     def add_all(self, graph: PlayerGraph, worths: Floats) -> None:
         """Add all connected coalitions of a graph, in the order of its blocks."""
-        in_blocks = []
+        in_blocks, small = [], {}
         for size, accumulator in self._sums.items():
-            if self._measures[size].inner and fits_a_tree(graph, size):
+            measure = self._measures[size]
+            if not fits_a_tree(graph, size) or (not measure.inner and math.isfinite(measure.highest_derivative(1.0))):
+                in_blocks.append(size)
+            elif measure.inner:
                 accumulator.add_all(graph, worths)
             else:
-                in_blocks.append(size)
+                small[size] = int(size + measure.highest_derivative(0.0))
+        if not in_blocks and not small:
+            return
+        parts: dict[int, list[Floats]] = {size: [] for size in small}
         start = 0
-        for block in graph.blocks() if in_blocks else ():
+        for block in graph.blocks():
             part = worths[start : start + len(block.members)]
             start += len(part)
             for size in in_blocks:
                 self._add(size, block, part)
+            for size, largest in small.items():
+                parts[size].append(part[block.sizes <= largest])
+        for size, largest in small.items():
+            self._sums[size].add_all(graph, np.concatenate(parts[size]), largest)
 
     def values(self) -> Floats:
         """The values of all sets, by size, each size in lexicographic order."""
@@ -135,8 +145,12 @@ class ClosedForm:
         return np.zeros(math.comb(self._num_players, size))
 
 
-def sums_along_the_tree(graph: PlayerGraph, worths: Floats, coefficients: Floats, size: int) -> Floats:
+def sums_along_the_tree(
+    graph: PlayerGraph, worths: Floats, coefficients: Floats, size: int, largest: int | None = None
+) -> Floats:
     """The sum of the formula over all connected coalitions, for sets of up to three players in each of their orders.
+
+    With ``largest`` only coalitions of at most so many members count, and ``worths`` are theirs.
 
     A set of three is at [i, j, k], one of two at [i, 0, k], one of one at [i, 0, 0]; its value is the sum over orders.
     """
@@ -151,7 +165,7 @@ def sums_along_the_tree(graph: PlayerGraph, worths: Floats, coefficients: Floats
         np.zeros((2, n + 1), dtype=np.int64),
         np.zeros((2, size + 1)),
     )
-    tree_sums(graph.adjacency_bits, worths, coefficients, size, totals, *room)
+    tree_sums(graph.adjacency_bits, worths, coefficients, size, n if largest is None else largest, totals, *room)
     return totals
 
 

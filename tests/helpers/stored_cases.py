@@ -410,7 +410,7 @@ def numbers(result):
         "prediction": result.prediction.tolist(),
         "players": len(result.players),
         "motifs": [list(motif.nodes) for motif in result.motifs],
-        "scores": [float(motif.score) for motif in result.motifs],
+        "objective": float(result.motifs.objective),
         "optimal": result.motifs.optimal,
         "edge_checksum": checksum(result.edge_scores),
     }

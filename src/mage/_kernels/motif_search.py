@@ -39,7 +39,7 @@ def best_family(
     queue: Integers,
     potential: Floats,
     partners: Floats,
-    merging: bool,
+    merging: int,
     num_motifs: int,
     max_nodes: int,
     to_beat: float,
@@ -80,8 +80,8 @@ def best_family(
         reach: Room for a number per vertex.
         queue: Room for a number per vertex.
         potential: Room for four numbers per vertex.
-        partners: Room for a number per vertex.
-        merging: True where no weight is negative and one side counts, so that adjacent motifs may be merged at no loss.
+        partners: Room for a number per vertex after a first one, which is infinite.
+        merging: 1 where no weight is negative and one side counts, so that adjacent motifs may be merged at no loss.
         num_motifs: m.
         max_nodes: M.
         to_beat: Only families worth more than this are of interest.
@@ -93,7 +93,9 @@ def best_family(
         complete) and the number of search nodes.
     """
     n = len(reach)
+    plain = len(view_others) == 0
     best = to_beat
+    limit = best + tolerance
     visited = 0
     depth = 0
     while depth >= 0 and visited < node_limit:
@@ -102,12 +104,11 @@ def best_family(
         left = max_nodes - depth
         # Who can still join the motif under way: within reach of it through vertices that may join it.
         for i in range(n):
-            reach[i] = -1
+            reach[i] = -may[now, i]
         tail = 0
         for level in range(1, depth + 1):
             if opened[level] == opened[depth]:
                 queue[tail] = taken[level]
-                reach[taken[level]] = 0
                 tail += 1
         head = 0
         while head < tail:
@@ -115,18 +116,17 @@ def best_family(
             head += 1
             for place in range(starts[i], starts[i + 1]):
                 j = neighbours[place]
-                if may[now, j] > 0 and reach[j] < 0:
+                if reach[j] < 0:
                     reach[j] = reach[i] + 1
                     queue[tail] = j
                     tail += 1
-        bound = worth[depth]
+        # What each vertex could bring at most by each option, and (row 3) by the best of them.
         for i in range(n):
-            if reach[i] <= 0 or reach[i] > left:
+            if reach[i] < 0 or reach[i] > left:
                 may[now, i] = 0
-            elif merging and reach[i] == 1:
+            elif merging * reach[i] == 1:
                 may[now + 1, i] = 0
                 may[now + 2, i] = 0
-        # What each vertex could bring at most by each option, and (row 3) by the best of them.
         for i in range(n):
             highest = 0.0
             for option in range(3):
@@ -135,11 +135,12 @@ def best_family(
                     ours = n * sides[row] + i
                     line = n * slots[row] + i
                     value = gain[row, i]
+                    # The largest shares so far lie in partners[1 … width], in falling order; partners[0] is infinite.
                     width = 0
                     for rank in range(n):
                         j = ranking[ours, rank]
                         share = seen[line, j]
-                        if len(view_others) == 0 and (share <= 0.0 or width == left - 1):
+                        if plain and (share <= 0.0 or width == left - 1):
                             break
                         if may[row, j] > 0:
                             picked = 2
@@ -150,51 +151,51 @@ def best_family(
                                         picked += 1
                                     else:
                                         value -= 0.5 * view_shares[place]
-                            # The largest shares so far, in falling order.
                             if share > 0.0 and width < left - 1:
-                                partners[width] = 0.0
                                 width += 1
-                            place = width - 1
-                            if place >= 0 and share > partners[place]:
-                                while place > 0 and partners[place - 1] < share:
+                                partners[width] = 0.0
+                            if share > partners[width]:
+                                place = width
+                                while partners[place - 1] < share:
                                     partners[place] = partners[place - 1]
                                     place -= 1
                                 partners[place] = share
-                    for place in range(width):
+                    for place in range(1, width + 1):
                         value += partners[place]
                     potential[option, i] = value
-                    highest = max(highest, value)
+                    highest = value if value > highest else highest
             potential[3, i] = highest
-        # What the last place is worth: the price for anybody else to come in.
+        # The largest potentials make the bound; what the last of them is worth is the price for others to come in.
+        bound = worth[depth]
         price = 0.0
         for i in range(n):
+            highest = potential[3, i]
             rank = 0
             for j in range(n):
-                if potential[3, j] > potential[3, i] or (potential[3, j] == potential[3, i] and j < i):
+                if potential[3, j] > highest or (potential[3, j] == highest and j < i):
                     rank += 1
             if rank < left:
-                bound += potential[3, i]
-                if rank == left - 1:
-                    price = potential[3, i]
+                bound += highest
+                price = highest if rank == left - 1 else price
         bounds[depth] = bound
         # Close what cannot be part of a better family. Grow the motif under way by its most promising neighbour; where
         # it has none left, open the next motif.
         chosen = -1
-        choice = 3
+        choice = 0
         highest = -np.inf
-        for i in range(n):
-            leaving = max(price, potential[3, i])
-            for option in range(3):
+        for option in range(3):
+            for i in range(n):
                 if may[now + option, i] > 0:
                     value = potential[option, i]
-                    if bound + value - leaving <= best + tolerance:
+                    leaving = potential[3, i] if potential[3, i] > price else price
+                    if bound + value - leaving <= limit:
                         may[now + option, i] = 0
-                    elif (option > 0 and choice > 0 and value > highest) or (
-                        option == 0 and reach[i] == 1 and (choice > 0 or value > highest)
-                    ):
+                    elif value > highest and (option > 0 or reach[i] == 1):
                         chosen = i
                         choice = option
                         highest = value
+            if option == 0 and chosen >= 0:
+                highest = np.inf
         if chosen < 0:
             depth -= 1
             continue
@@ -208,13 +209,14 @@ def best_family(
         taken[depth] = chosen
         sides[now] = sides[row]
         slots[now] = slots[row]
+        later = (opened[depth] < num_motifs) * (depth < max_nodes)
         for i in range(n):
             gain[now, i] = gain[row, i] + seen[first + chosen, i] + seen[first + i, chosen]
             may[now, i] = may[row, i]
-            for option in range(1, 3):
-                may[now + option, i] = may[now - 3 + option, i]
-                if opened[depth] == num_motifs or depth == max_nodes or i == chosen:
-                    may[now + option, i] = 0
+            may[now + 1, i] = may[now - 2, i] * later
+            may[now + 2, i] = may[now - 1, i] * later
+        may[now + 1, chosen] = 0
+        may[now + 2, chosen] = 0
         if len(join_pairs) > 0:
             slots[now] = depth + 1
             line = n * (depth + 1)
@@ -223,8 +225,9 @@ def best_family(
                     seen[line + i, j] = seen[first + i, j]
             for place in range(join_starts[chosen], join_starts[chosen + 1]):
                 seen[line + join_pairs[place, 0], join_pairs[place, 1]] += join_shares[sides[now], place]
-        if worth[depth] > best + tolerance:
+        if worth[depth] > limit:
             best = worth[depth]
+            limit = best + tolerance
             path[0, 0] = depth
             for level in range(1, depth + 1):
                 path[0, level] = taken[level]

@@ -11,8 +11,10 @@ from torch import nn
 from torch_geometric.data import Data
 from torch_geometric.nn import GATConv, GCNConv
 
-from mage._core.fingerprint import graph_fingerprint, model_fingerprint, update
+from mage._core.fingerprint import _Contents, graph_fingerprint, model_fingerprint, update
 from mage.explainers.graphs import fingerprint
+from mage.explainers.request import ExplainRequest
+from mage.games.request import GraphRequest
 from tests.helpers.fingerprints import Apply, everything, scaled
 
 SOURCE = """
@@ -175,3 +177,12 @@ def test_the_same_in_every_process():
             [sys.executable, "-c", command], capture_output=True, text=True, check=True, env=environment
         )
         assert printed.stdout.strip() == everything()
+
+
+def test_the_library_itself_is_not_looked_into():
+    """Its code leads to all of it, and a corpus has a request for each graph."""
+    contents = _Contents()
+    request = ExplainRequest.of(GraphRequest, None, max_nodes=5)
+    assert contents.hash(request) == _Contents().hash(ExplainRequest.of(GraphRequest, None, max_nodes=5))
+    assert contents.hash(request) != _Contents().hash(ExplainRequest.of(GraphRequest, None, max_nodes=6))
+    assert len(contents._known) < 100

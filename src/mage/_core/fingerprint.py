@@ -26,7 +26,7 @@ _WRAPPED = ("__func__", "__self__", "__wrapped__", "fget", "func", "args", "keyw
 """Where methods, properties, partial and cached functions keep what they are made of."""
 _BY_NAME = {*sys.stdlib_module_names, "torch", "torch_geometric", "numpy"}
 """Packages whose classes are told apart by their names."""
-_LIBRARIES = (str(Path(__file__).parent) + os.sep, sysconfig.get_path("stdlib") + os.sep, "<frozen")
+_LIBRARIES = (str(Path(__file__).parent.parent) + os.sep, sysconfig.get_path("stdlib") + os.sep, "<frozen")
 """How the files of installed code begin, where they are not in site-packages."""
 
 
@@ -166,7 +166,8 @@ class _Contents:
         source = getattr(sys.modules.get(kind.__module__), "__file__", None) or ""
         foreign = _known_by_name(kind) or _installed(source)
         if isinstance(value, SimpleNamespace) or is_dataclass(value) or (hasattr(value, "__dict__") and not foreign):
-            yield self.hash(kind, depth)
+            # The code of a library changes with its version only.
+            yield _name(kind).encode() if foreign else self.hash(kind, depth)
             yield self.hash(sorted(vars(value).items()), depth)
         elif hasattr(value, "to_dict"):
             yield self.hash(value.to_dict(), depth)

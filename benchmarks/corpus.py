@@ -17,6 +17,9 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
+from machines import family, memory, two_ray_nodes
+
+import mage
 from mage.datasets import load
 from mage.experiments import Engine, LocalEngine, RayEngine
 from mage.experiments.corpus import LazyMapping, explain_corpus
@@ -55,47 +58,15 @@ class MemoryWatch(threading.Thread):
     def run(self) -> None:
         """Look once a second or so."""
         while not self.done.wait(1.0):
-            self.peak = max(self.peak, sum(map(_memory, _family(os.getpid()))))
+            self.peak = max(self.peak, sum(map(memory, family(os.getpid()))))
 
 
-def _family(process: int) -> set[int]:
-    parents = {}
-    for entry in Path("/proc").iterdir():
-        if entry.name.isdecimal():
-            with contextlib.suppress(OSError):
-                parents[int(entry.name)] = int((entry / "stat").read_text().rpartition(")")[2].split()[1])
-    family = {process}
-    while children := {child for child, parent in parents.items() if parent in family} - family:
-        family |= children
-    return family
-
-
-def _memory(process: int) -> int:
-    with contextlib.suppress(OSError, StopIteration):
-        lines = Path(f"/proc/{process}/smaps_rollup").read_text().splitlines()
-        return 1024 * int(next(line for line in lines if line.startswith("Pss:")).split()[1])
-    return 0
-
-
-@contextlib.contextmanager
-def engine_of(name: str) -> Iterator[Engine]:
+def engine_of(name: str, stack: contextlib.ExitStack) -> Engine:
     """Two processes, or two Ray nodes of one core each on this machine."""
     if name == "local":
-        yield LocalEngine(2)
-        return
-    import ray
-    from ray.cluster_utils import Cluster
-
-    cluster = Cluster(initialize_head=True, head_node_args={"num_cpus": 1, "include_dashboard": False})
-    cluster.add_node(num_cpus=1)
-    cluster.wait_for_nodes()
-    variables = {"PYTHONPATH": os.environ.get("PYTHONPATH", "")}
-    ray.init(address=cluster.address, log_to_driver=False, runtime_env={"env_vars": variables})
-    try:
-        yield RayEngine(workers=2)
-    finally:
-        ray.shutdown()
-        cluster.shutdown()
+        return LocalEngine(2)
+    stack.enter_context(two_ray_nodes())
+    return RayEngine(workers=2)
 
 
 def main() -> None:
@@ -111,8 +82,8 @@ def main() -> None:
     sampling = {"method": "permutation", "permutations": arguments.permutations}
     options = LazyMapping(numbers, lambda number: {**dataset.settings(number), **sampling})
     watch = MemoryWatch()
-    with tempfile.TemporaryDirectory() as folder, engine_of(arguments.engine) as chosen:
-        engine = Measured(chosen)
+    with tempfile.TemporaryDirectory() as folder, contextlib.ExitStack() as stack:
+        engine = Measured(engine_of(arguments.engine, stack))
         watch.start()
         start = time.perf_counter()
         graphs = LazyMapping(numbers, dataset.__getitem__)
@@ -120,11 +91,9 @@ def main() -> None:
         seconds = time.perf_counter() - start
         watch.done.set()
         files = [path.stat().st_size for path in Path(folder).glob("*.mage")]
-        # From inside the explanations: time at work, without waiting for workers, files and each other.
-        import mage
-
-        work = sum(mage.load(entry.path).seconds for entry in entries[:: max(1, len(entries) // 500)])
-        work *= len(entries) / len(entries[:: max(1, len(entries) // 500)])
+        # Time at work, without waiting for workers, files and each other; from some of the explanations.
+        some = [entry for entry in entries if entry.failure is None][:: max(1, len(entries) // 500)]
+        work = sum(mage.load(entry.path).seconds for entry in some) * len(entries) / len(some)
     failed = sum(entry.failure is not None for entry in entries)
     count = len(entries)
     print(

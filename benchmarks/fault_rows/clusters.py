@@ -8,8 +8,9 @@ import os
 import signal
 import time
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
+
+from machines import two_ray_nodes
 
 from fault_rows import Trials, fault
 from mage.experiments import Failure, RayEngine
@@ -29,24 +30,6 @@ def _wrong(done: dict[int, Any], jobs: int) -> list[int]:
     ]
 
 
-@contextlib.contextmanager
-def _cluster() -> Iterator[Any]:
-    """Two nodes of one core each."""
-    import ray
-    from ray.cluster_utils import Cluster
-
-    cluster = Cluster(initialize_head=True, head_node_args={"num_cpus": 1, "include_dashboard": False})
-    node = cluster.add_node(num_cpus=1)
-    cluster.wait_for_nodes()
-    path = os.pathsep.join([*os.environ.get("PYTHONPATH", "").split(os.pathsep), str(Path(__file__).parent.parent)])
-    ray.init(address=cluster.address, log_to_driver=False, runtime_env={"env_vars": {"PYTHONPATH": path}})
-    try:
-        yield cluster, node
-    finally:
-        ray.shutdown()
-        cluster.shutdown()
-
-
 if importlib.util.find_spec("ray") is not None:
 
     @fault(
@@ -55,7 +38,7 @@ if importlib.util.find_spec("ray") is not None:
     def killed_ray_workers(trials: Trials) -> Iterator[str]:
         jobs, done = 20 * trials.count, {}
         moments = set(trials.generator.choice(jobs - 20, size=trials.count, replace=False).tolist())
-        with _cluster():
+        with two_ray_nodes():
             for job, result in RayEngine(workers=2).run(Payload(_work, None), range(jobs)):
                 done[job] = result
                 if len(done) in moments and not isinstance(result, Failure):
@@ -70,7 +53,7 @@ if importlib.util.find_spec("ray") is not None:
         for _ in range(trials.count):
             jobs, done = 60, {}
             moment = int(trials.generator.integers(5, 40))
-            with _cluster() as (cluster, node):
+            with two_ray_nodes() as (cluster, node):
                 for job, result in RayEngine(workers=2).run(Payload(_work, None), range(jobs)):
                     done[job] = result
                     if len(done) == moment:

@@ -13,6 +13,8 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+from machines import family, is_running
+
 from fault_rows import Trials, fault
 from fault_rows.small_work import (
     corpus_results,
@@ -86,28 +88,6 @@ if __name__ == "__main__":
 """
 
 
-def _children(process: int) -> set[int]:
-    """All processes that descend from a process."""
-    parents = {}
-    for entry in Path("/proc").iterdir():
-        if entry.name.isdecimal():
-            try:
-                parents[int(entry.name)] = int((entry / "stat").read_text().rpartition(")")[2].split()[1])
-            except (FileNotFoundError, ProcessLookupError):
-                continue
-    found = {process}
-    while more := {child for child, parent in parents.items() if parent in found} - found:
-        found |= more
-    return found - {process}
-
-
-def _is_running(process: int) -> bool:
-    try:
-        return Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
-    except (FileNotFoundError, ProcessLookupError):
-        return False
-
-
 @fault(
     "SIGKILL, SIGTERM, SIGHUP or SIGINT of a benchmark with two workers",
     "its workers end although nobody waits for it, its locks are free, its temporary files are gone",
@@ -126,14 +106,14 @@ def ends_of_a_run_with_workers(trials: Trials) -> Iterator[str]:
         for _ in range(1 + int(trials.generator.integers(4))):
             assert run.stdout is not None
             run.stdout.readline()
-        workers = _children(run.pid)
+        workers = family(run.pid) - {run.pid}
         run.send_signal(numbers[turn % len(numbers)])
         # Not waited for: to the system, the killed run is still there while its workers should go.
         for _ in range(600):
-            if not any(map(_is_running, {run.pid, *workers})):
+            if not any(map(is_running, {run.pid, *workers})):
                 break
             time.sleep(0.1)
-        left = [process for process in workers if _is_running(process)]
+        left = [process for process in workers if is_running(process)]
         run.wait()
         held = [path.name for path in (place / "locks").iterdir() if not _is_free(path)]
         files = [path.name for path in set(temporary.glob("mage*")) - before]

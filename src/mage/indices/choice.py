@@ -13,7 +13,8 @@ EXACT_LIMIT = 100_000  # connected coalitions that are asked for one by one
 LEAST_EXACT_LIMIT = 5_000
 EXACT_COST = 10**11  # multiplications that asking for them may take, roughly
 SAMPLERS = ("surrogate", "permutation", "multilinear")  # in this order, where exact numbers are out of reach
-AUTO_METHODS = ("exact", "exact-local", *SAMPLERS)
+# Methods whose fields go with "auto". It takes exact-local only where a model shows itself how far its nodes see.
+AUTO_METHODS = ("exact", *SAMPLERS)
 
 
 class Choice(NamedTuple):

@@ -1,8 +1,8 @@
 """Results do not change by themselves: explanations and interactions against numbers that are kept in a file.
 
-The file was written by the version before the pipeline was rebuilt, when scores of motifs were weighed by τ: they add up
-to the objective, which is compared instead. Of motifs with the same objective the search may now take others. A change
-that is meant to change a number says so in the changelog and writes the file again, see
+The file was written by the version before the pipeline was rebuilt, when scores of motifs were weighed by τ: they add
+up to the objective, which is compared instead. Of motifs with the same objective the search may now take others. A
+change that is meant to change a number says so in the changelog and writes the file again, see
 :mod:`tests.helpers.stored_cases`.
 """
 

@@ -172,7 +172,7 @@ def graph_permutation_budget():
 @case
 def graph_surrogate_ridge():
     return explained(
-        GraphNet(pool=global_max_pool), graph(15, 5), method="surrogate", regressor="ridge", budget=400, seed=1
+        GraphNet(pool=global_max_pool), graph(15, 5), method="surrogate", regressor="ridge", budget=400, seed=1, tau=0.5
     )
 
 

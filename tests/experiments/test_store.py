@@ -139,6 +139,9 @@ def test_changed_bytes_never_change_a_record(store):
             warnings.simplefilter("always")
             left = store.read(["a" * 32])
         assert left == ([] if caught else expected)
+        if left:
+            # DuckDB would refuse bytes that Arrow does not look at.
+            assert store.query("SELECT count(*) AS n FROM records") == [{"n": 2}]
         found += bool(caught)
     assert found > 50
 

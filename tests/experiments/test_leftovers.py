@@ -1,5 +1,6 @@
 """What a run leaves behind when it is killed or told to stop: nothing that works, locks or fills the disk."""
 
+import multiprocessing
 import os
 import signal
 import subprocess
@@ -127,3 +128,20 @@ def test_handlers_of_the_user_stay():
             assert signal.getsignal(signal.SIGTERM) is mine
     finally:
         signal.signal(signal.SIGTERM, before)
+
+
+def test_workers_are_gone_when_a_result_cannot_be_kept(tmp_path, monkeypatch):
+    plan, store = make_plan(small_experiment(), SmallInputs(), limit=4, batch_size=1), Store(tmp_path)
+    before = multiprocessing.active_children()
+
+    def full_disk(*_arguments, **_more):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(store, "write", full_disk)
+    with pytest.raises(OSError, match="No space left") as caught:
+        run_plan(plan, store, LocalEngine(2))
+    # Also while somebody looks at the traceback, which keeps the run's frames alive.
+    assert caught.tb is not None
+    assert multiprocessing.active_children() == before
+    for batch in plan.batches:
+        assert store.claim(batch.key) is not None

@@ -5,11 +5,13 @@ from __future__ import annotations
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
+from contextlib import closing
 from dataclasses import dataclass
 from itertools import chain
 from typing import Any, Generic, Protocol, TypeVar
 
 from mage.experiments.engines import Engine, EngineError, Payload
+from mage.experiments.engines.base import Outcomes
 from mage.experiments.engines.limits import stoppable
 
 _POLL_SECONDS = 0.2
@@ -95,16 +97,9 @@ def run_parts(
                 busy: list[PartType] = []
                 jobs = _claimed_jobs(waiting, shelf, held, busy)
                 # Engines are costly to start; where others hold all that is left, there is nothing to start one for.
-                first = next(jobs, None)
-                for job, result in engine.run(payload, chain([first], jobs)) if first is not None else ():
-                    entry = held[job.part]
-                    entry.results[job.place] = result
-                    if len(entry.results) == entry.size:
-                        results = [entry.results[place] for place in range(entry.size)]
-                        shelf.keep(entry.part, results)
-                        shelf.release(entry.part, entry.handle)
-                        del held[job.part]
-                        yield entry.part, results
+                if (first := next(jobs, None)) is not None:
+                    with closing(engine.run(payload, chain([first], jobs))) as outcomes:
+                        yield from _kept(outcomes, shelf, held)
                 if held:
                     raise EngineError(f"the engine lost {len(held)} parts; run again to compute them")
                 # What another run holds comes back at the end, in case that it dies.
@@ -114,6 +109,21 @@ def run_parts(
         finally:
             for entry in held.values():
                 shelf.release(entry.part, entry.handle)
+
+
+def _kept(
+    outcomes: Outcomes[Job], shelf: Shelf[PartType], held: dict[str, _Open[PartType]]
+) -> Iterator[tuple[PartType, Sequence[Any]]]:
+    """Keep each part when the last of its jobs is done."""
+    for job, result in outcomes:
+        entry = held[job.part]
+        entry.results[job.place] = result
+        if len(entry.results) == entry.size:
+            results = [entry.results[place] for place in range(entry.size)]
+            shelf.keep(entry.part, results)
+            shelf.release(entry.part, entry.handle)
+            del held[job.part]
+            yield entry.part, results
 
 
 def _claimed_jobs(

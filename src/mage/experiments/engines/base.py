@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import traceback
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable
 from dataclasses import dataclass
-from typing import Any, Literal, TypeVar
+from typing import Any, Literal, TypeAlias, TypeVar
 
 from mage._core.importing import error_line
 
 JobType = TypeVar("JobType")
+Outcomes: TypeAlias = Generator[tuple[JobType, Any], None, None]
+"""Jobs with what became of them, as it comes. Closing it ends what is under way."""
 
 ATTEMPTS = 3
 """A job whose worker dies is run this often before it counts as failed."""
@@ -70,7 +72,7 @@ class Engine(ABC):
         """Begin to start what takes a while, in the background, so that it is there when :meth:`run` is called."""
 
     @abstractmethod
-    def run(self, payload: Payload, jobs: Iterable[JobType]) -> Iterator[tuple[JobType, Any]]:
+    def run(self, payload: Payload, jobs: Iterable[JobType]) -> Outcomes[JobType]:
         """Each job with its result or its :class:`Failure`, in any order.
 
         Jobs are taken from the iterable as workers become free, a few in advance.

@@ -11,7 +11,17 @@ from multiprocessing.connection import wait
 from typing import Any
 
 from mage._core.checks import checked_whole
-from mage.experiments.engines.base import AHEAD, ATTEMPTS, Engine, EngineError, Failure, JobType, Payload, run_job
+from mage.experiments.engines.base import (
+    AHEAD,
+    ATTEMPTS,
+    Engine,
+    EngineError,
+    Failure,
+    JobType,
+    Outcomes,
+    Payload,
+    run_job,
+)
 from mage.experiments.engines.limits import checked_timeout
 from mage.experiments.engines.packing import pack
 from mage.experiments.engines.workers import PATIENCE, Attempt, Worker, process_context
@@ -20,7 +30,7 @@ from mage.experiments.engines.workers import PATIENCE, Attempt, Worker, process_
 class SerialEngine(Engine):
     """This process; for debugging and for machines without others."""
 
-    def run(self, payload: Payload, jobs: Iterable[JobType]) -> Iterator[tuple[JobType, Any]]:
+    def run(self, payload: Payload, jobs: Iterable[JobType]) -> Outcomes[JobType]:
         """Each job with its result, in order."""
         for job in jobs:
             yield job, run_job(payload, job)
@@ -46,7 +56,7 @@ class LocalEngine(Engine):
         if process_context().get_start_method() == "forkserver":
             forkserver.ensure_running()
 
-    def run(self, payload: Payload, jobs: Iterable[JobType]) -> Iterator[tuple[JobType, Any]]:
+    def run(self, payload: Payload, jobs: Iterable[JobType]) -> Outcomes[JobType]:
         """Each job with its result, as it is done."""
         self.prepare()
         crew = _Crew(self.workers, pack(payload), iter(jobs))

@@ -9,7 +9,17 @@ from typing import Any
 from mage._core.checks import checked_whole
 from mage._core.importing import error_line
 from mage._core.optional import require
-from mage.experiments.engines.base import AHEAD, ATTEMPTS, Engine, EngineError, Failure, JobType, Payload, run_job
+from mage.experiments.engines.base import (
+    AHEAD,
+    ATTEMPTS,
+    Engine,
+    EngineError,
+    Failure,
+    JobType,
+    Outcomes,
+    Payload,
+    run_job,
+)
 from mage.experiments.engines.limits import TimeLimitError, checked_timeout, time_limit
 from mage.experiments.engines.packing import pack, unpack
 
@@ -41,7 +51,7 @@ class RayEngine(Engine):
         self.gpus = gpus
         self.timeout = checked_timeout(timeout)
 
-    def run(self, payload: Payload, jobs: Iterable[JobType]) -> Iterator[tuple[JobType, Any]]:
+    def run(self, payload: Payload, jobs: Iterable[JobType]) -> Outcomes[JobType]:
         """Each job with its result, as it is done."""
         import ray
 

@@ -163,5 +163,6 @@ def tree_sums(
                     sums[depth, counts[depth, 3], q] = rest[q]
                 counts[depth, 3] += 1
             else:
-                _give(decided[0], decided, outside, 0, order, rest, totals)
+                # Nobody was decided before the root.
+                _give(decided[0], decided, outside, outside[0], order, rest, totals)
     return coalitions

@@ -182,16 +182,18 @@ def state_worths(asked: AskedModel, seed: int = 0) -> StateWorths | None:
 def _random_coalitions(asked: AskedModel, seed: int) -> Bits:
     """Everyone, and random coalitions that hold the targets: connected ones and others in turn."""
     generator = np.random.default_rng([seed, 3])
-    n, graph = asked.graph.num_players, asked.graph
+    n, adjacency = asked.graph.num_players, asked.graph.adjacency
     masks = generator.random((_CHECKS, n)) < generator.uniform(0.3, 1.0, size=(_CHECKS, 1))
     anchors = generator.integers(n, size=_CHECKS)
     ends = asked.participants.target_players
     anchors[:] = ends[0] if ends else anchors
     masks[np.arange(_CHECKS), anchors] = True
     masks[:, ends] = True
-    labels = graph.component_labels(masks)
-    connected = labels == labels[np.arange(_CHECKS), anchors][:, None]
-    masks[::2] = connected[::2]
+    connected = np.zeros_like(masks[::2])
+    connected[np.arange(len(connected)), anchors[::2]] = True
+    for _ in range(n):
+        connected |= (connected @ adjacency) & masks[::2]
+    masks[::2] = connected
     masks[:, ends] = True
     masks[0] = True
     return packing.pack(masks)

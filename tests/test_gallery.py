@@ -47,7 +47,6 @@ def test_figures_without_data(gallery, tmp_path):
         assert all(title in words for title in ("Ground truth", *quick))
         assert len(re.findall(rf"{metric} −?-?\d\.\d\d, [\d,]+ queries", words)) >= len(quick)
         assert FOR in svg
-        assert AGAINST not in svg
     assert "house or grid" in words_of(both)
     page = made[-1].read_text(encoding="utf-8")
     assert page.count("data:image/svg+xml;base64,") == 3

@@ -45,6 +45,7 @@ def test_the_job_that_kills_its_worker_is_blamed(workers):
     assert results[2] == Failure("death", "3 workers died of it, the last with: killed by SIGABRT")
 
 
+@pytest.mark.long
 def test_several_jobs_that_kill_their_workers():
     results = results_of(LocalEngine(2), {1: "kill", 3: "abort", 5: "kill"})
     assert {job for job, result in results.items() if isinstance(result, Failure)} == {1, 3, 5}
@@ -76,6 +77,7 @@ def test_time_limits_leave_some_time(timeout):
         LocalEngine(1, timeout)
 
 
+@pytest.mark.long
 def test_a_worker_that_is_killed_between_jobs_loses_none():
     done = []
     for job, process in LocalEngine(1).run(Payload(faults.worker_of, None), range(12)):

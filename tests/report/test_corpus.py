@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from mage.experiments.pages import run_page
-from mage.explanation import GraphSubject
+from mage.explanation import GraphSubject, SentenceSubject
 from mage.report.corpus.content import corpus_content, least_graphs
 from mage.report.corpus.entries import class_names, read_entries
 from tests.helpers.corpora import aniline, benzene, explained, nitrobenzene, write_molecules
@@ -212,9 +212,10 @@ def test_all_classes_are_printed(opened, page):
 
 def test_hostile_text_stays_text(opened, tmp_path):
     words = [HOSTILE, "<b>bold</b>", "fine"]
-    evil = {"dataset": HOSTILE, "model": HOSTILE, "class_names": [HOSTILE, "<i>"], "graph": 1, "label": 1}
+    sentence = SentenceSubject(words=tuple(words))
+    evil = {"dataset": HOSTILE, "model": HOSTILE, "class_names": [HOSTILE, "<i>"], "position": 1, "label": 1}
     for number in range(2):
-        made = explained(words, [(0, 1), (1, 2)], [((0, 1), 1.0)], words=words, **evil)
+        made = explained(words, [(0, 1), (1, 2)], [((0, 1), 1.0)], subject=sentence, **evil)
         made.save(tmp_path / f"{number}<img src=y>.mage")
     (tmp_path / "<script>alert(2)<").with_suffix(".mage").write_bytes(b"")
     found = opened(run_page(tmp_path, HOSTILE).text)
@@ -230,8 +231,9 @@ def test_hostile_text_stays_text(opened, tmp_path):
 
 def test_sentences_are_read_in_order(opened, tmp_path):
     words = ["not", "a", "bad", "film"]
+    sentence = SentenceSubject(words=tuple(words))
     for number in range(3):
-        made = explained(words, [(0, 2), (1, 3), (2, 3)], [((0, 2), 1.0), ((3,), -0.5)], words=words)
+        made = explained(words, [(0, 2), (1, 3), (2, 3)], [((0, 2), 1.0), ((3,), -0.5)], subject=sentence)
         made.save(tmp_path / f"{number}.mage")
     found = opened(run_page(tmp_path).text)
     assert found.texts("#panel-0 .block:first-child h4 span:first-child") == ["not · bad"]
@@ -243,7 +245,7 @@ def test_sentences_are_read_in_order(opened, tmp_path):
 
 def test_many_graphs_come_in_pages(opened, tmp_path):
     for number in range(110):
-        made = explained(["0", "1", "2"], [(0, 1), (1, 2)], [((0, 1), 1.0)], graph=number)
+        made = explained(["0", "1", "2"], [(0, 1), (1, 2)], [((0, 1), 1.0)], position=number)
         made.save(tmp_path / f"{number:03d}.mage")
     found = opened(run_page(tmp_path).text)
     assert found.texts("#page") == ["page 1 of 3"]
@@ -257,8 +259,9 @@ def test_many_graphs_come_in_pages(opened, tmp_path):
 
 def test_regression_has_no_classes(opened, tmp_path):
     for number in range(3):
-        made = replace(aniline(), task="regression", target=None)
-        replace(made, prediction=made.prediction[:1] - number).save(tmp_path / f"{number}.mage")
+        found = aniline()
+        made = replace(found, task="regression", target=None, prediction=found.prediction[:1] - number)
+        made.save(tmp_path / f"{number}.mage")
     found = opened(run_page(tmp_path).text)
     assert found.page.locator("#filters [name=target]").is_hidden()
     assert found.texts("#rows td:nth-child(6)") == ["2", "1", "0"]

@@ -1,6 +1,7 @@
 """Engines: where graphs are explained. All run the same code and return the same results."""
 
-from mage.experiments.engines.base import Engine, EngineError, Failure, Payload
+from mage.experiments.engines.base import Engine, EngineError, Payload
+from mage.experiments.engines.failures import Failure
 from mage.experiments.engines.local import LocalEngine, SerialEngine
 from mage.experiments.engines.ray import RayEngine
 

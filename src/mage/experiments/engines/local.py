@@ -11,17 +11,8 @@ from multiprocessing.connection import wait
 from typing import Any
 
 from mage._core.checks import checked_whole
-from mage.experiments.engines.base import (
-    AHEAD,
-    ATTEMPTS,
-    Engine,
-    EngineError,
-    Failure,
-    JobType,
-    Outcomes,
-    Payload,
-    run_job,
-)
+from mage.experiments.engines.base import AHEAD, Engine, EngineError, JobType, Outcomes, Payload
+from mage.experiments.engines.failures import ATTEMPTS, Failure, run_job
 from mage.experiments.engines.limits import checked_timeout
 from mage.experiments.engines.packing import pack
 from mage.experiments.engines.workers import PATIENCE, Attempt, Worker, process_context
@@ -155,7 +146,7 @@ class _Crew:
             attempt.deaths += 1
             if attempt.deaths >= ATTEMPTS:
                 worker.attempts.popleft()
-                yield attempt.job, Failure("death", f"{ATTEMPTS} workers died of it, the last with: {end}")
+                yield attempt.job, Failure.of_death(end)
         self._again.extend(worker.attempts)
 
     def stop(self, worker: Worker, timeout: float | None) -> tuple[Any, Any]:
@@ -163,7 +154,7 @@ class _Crew:
         attempt = worker.attempts.popleft()
         self._remove(worker)
         self._again.extend(worker.attempts)
-        return attempt.job, Failure("timeout", f"not finished after {timeout:g} seconds")
+        return attempt.job, Failure.of_timeout(timeout)
 
     def _remove(self, worker: Worker, patience: float = 0.0) -> str:
         self._workers.remove(worker)

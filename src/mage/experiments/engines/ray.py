@@ -9,17 +9,8 @@ from typing import Any
 from mage._core.checks import checked_whole
 from mage._core.importing import error_line
 from mage._core.optional import require
-from mage.experiments.engines.base import (
-    AHEAD,
-    ATTEMPTS,
-    Engine,
-    EngineError,
-    Failure,
-    JobType,
-    Outcomes,
-    Payload,
-    run_job,
-)
+from mage.experiments.engines.base import AHEAD, Engine, EngineError, JobType, Outcomes, Payload
+from mage.experiments.engines.failures import ATTEMPTS, Failure, run_job
 from mage.experiments.engines.limits import TimeLimitError, checked_timeout, time_limit
 from mage.experiments.engines.packing import pack, unpack
 
@@ -96,7 +87,7 @@ class RayEngine(Engine):
                     if deaths + 1 < ATTEMPTS:
                         submit(job, deaths + 1)
                         continue
-                    result = Failure("death", f"{ATTEMPTS} workers died of it, the last with: {error_line(error)}")
+                    result = Failure.of_death(error_line(error))
                 yield job, result
 
 
@@ -119,6 +110,6 @@ def _work(name: str, shared: list[Any], job: bytes, on_gpu: bool, timeout: float
         with time_limit(timeout):
             return pack(run_job(payload, unpack(job)))
     except TimeLimitError:
-        return pack(Failure("timeout", f"not finished after {timeout:g} seconds"))
+        return pack(Failure.of_timeout(timeout))
     except Exception as error:  # what cannot be packed or unpacked has no result either
         return pack(Failure.of(error))

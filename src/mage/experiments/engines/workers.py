@@ -14,7 +14,8 @@ from dataclasses import dataclass
 from multiprocessing.connection import Connection
 from typing import Any
 
-from mage.experiments.engines.base import Failure, Payload, run_job
+from mage.experiments.engines.base import Payload
+from mage.experiments.engines.failures import Failure, run_job
 from mage.experiments.engines.packing import pack, unpack
 
 PATIENCE = 5.0

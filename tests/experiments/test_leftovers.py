@@ -44,7 +44,14 @@ if __name__ == "__main__":
 
 def start(script, *arguments):
     command = [sys.executable, "-W", "ignore", "-c", script, *map(str, arguments)]
-    return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+    return subprocess.Popen(command, **pipes, text=True, preexec_fn=hear_signals)  # noqa: PLW1509 (no threads here)
+
+
+def hear_signals():
+    """Undo what a shell does to commands in the background: their children ignore some signals."""
+    for number in (signal.SIGINT, signal.SIGHUP, signal.SIGTERM):
+        signal.signal(number, signal.SIG_DFL)
 
 
 def until(condition, seconds=60):

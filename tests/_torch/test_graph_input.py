@@ -9,7 +9,7 @@ from torch import nn
 from torch_geometric.data import Data
 from torch_geometric.nn import GCNConv, global_add_pool
 from torch_geometric.transforms import ToSparseTensor
-from torch_geometric.utils import subgraph, to_edge_index
+from torch_geometric.utils import subgraph
 
 from mage._torch.graph_input import GraphInput
 from mage.games import ModelGame
@@ -77,9 +77,9 @@ def test_edges_are_whole_numbers(kind):
     assert GraphInput.of(Data(x=torch.zeros(2, 1), edge_index=PAIR.int())).edge_index.tolist() == PAIR.tolist()
 
 
-def test_a_transposed_adjacency_says_how_to_make_edges():
+def test_edges_are_made_of_a_transposed_adjacency():
     edges = torch.tensor([[0, 1, 2], [1, 2, 0]])
     data = ToSparseTensor(layout=torch.sparse_csr)(Data(x=torch.zeros(3, 1), edge_index=edges))
-    with pytest.raises(ValueError, match=r"adj_t: torch_geometric.utils.to_edge_index\(data.adj_t\)\[0\].flip\(0\)"):
-        GraphInput.of(data)
-    assert {tuple(edge) for edge in to_edge_index(data.adj_t)[0].flip(0).T.tolist()} == {(0, 1), (1, 2), (2, 0)}
+    graph = GraphInput.of(data)
+    assert {tuple(edge) for edge in graph.edge_index.T.tolist()} == {(0, 1), (1, 2), (2, 0)}
+    assert (graph.from_matrix, list(graph.structures)) == ("adj_t", ["adj_t"])

@@ -13,7 +13,8 @@ from torch_geometric.data import Data
 from torch_geometric.nn import GATConv, GCNConv, GraphConv, SAGEConv
 from torch_geometric.utils import subgraph
 
-from mage._torch.receptive_field import LooksFurtherError, counting_hops
+from mage._torch.observation import observing
+from mage._torch.receptive_field import LooksFurtherError
 from mage.games import ModelGame
 from tests.helpers.graph_models import NodeNet
 from tests.helpers.model_game import FEATURES, LinkModel, NodeModel, Plain, make_data
@@ -264,9 +265,9 @@ def test_scenery_that_matters_stays():
 def test_hops_of_other_threads_do_not_count():
     model = NodeNet(2, 2).eval()
     x, edge_index = torch.ones(3, 2), torch.tensor([[0, 1], [1, 2]])
-    with counting_hops(model) as hops:
+    with observing([model]) as run:
         model(x, edge_index)
         other = threading.Thread(target=model, args=(x, edge_index))
         other.start()
         other.join()
-    assert hops == [1, 1]
+    assert run.hops == 2

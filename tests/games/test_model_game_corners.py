@@ -205,7 +205,7 @@ def test_networks_are_found_wherever_they_are_and_randomness_is_named():
         for _ in range(2)
     ]
     assert games[0].total == games[1].total
-    with pytest.warns(UserWarning, match=r"differently each time; call \.eval\(\)"):
+    with pytest.raises(ValueError, match=r"differently each time: some dropout"):
         ModelGame(lambda x, edge_index, batch: global_add_pool(torch.rand_like(x), batch), data, target=0)
 
 

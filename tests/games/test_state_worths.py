@@ -175,10 +175,10 @@ class Noise(Tanh):
 
 
 @pytest.mark.filterwarnings("ignore:the model answers the same question differently")
-def test_random_features_are_asked_plainly():
+def test_random_features_are_refused():
     torch.manual_seed(0)
-    states, _, _ = worths_both_ways(Noise().double().eval(), graph(seed=5))
-    assert states is None
+    with pytest.raises(ValueError, match="differently each time"):
+        worths_both_ways(Noise().double().eval(), graph(seed=5))
 
 
 def test_positional_encodings_in_the_data_keep_nodes_apart():

@@ -13,10 +13,12 @@ from torch import Tensor
 from torch_geometric.data import Data
 
 from mage._torch.evaluation import agree, evaluating, networks_behind, resolution_of
-from mage._torch.forward import Forward
+from mage._torch.forward import CallChoice, Forward
 from mage._torch.graph_input import GraphInput
-from mage._torch.masking import MASKINGS, masking_named
+from mage._torch.masking import MASKINGS, MaskedBatch, MaskingFunction, masking_named, note_parts
+from mage._torch.signatures import unwrapped
 
+_UNSTABLE = frozenset({"EdgePooling"})  # layers that sort edges of all graphs together, ties as they come
 _BATCH_ROUNDINGS = 8000  # how often an output may be rounded where a batch of another size takes other kernels
 
 
@@ -29,6 +31,7 @@ class MaskedModel:
         masking: What the absence of a node means: a name, or the user's own function.
         level: ``"graph"``, ``"node"`` or ``"edge"``: what the outputs are of.
         call: ``call(model, data)`` for models that are called in a way of their own.
+        choice: Which part of the answer is explained, and what the model is given.
 
     Attributes:
         num_runs: Graphs the model has been run on.
@@ -43,9 +46,10 @@ class MaskedModel:
         graph: GraphInput,
         masking: str | Callable[..., Any],
         level: str,
-        call: Callable[[Any, Data], Tensor] | None = None,
+        call: Callable[[Any, Data], Any] | None = None,
+        choice: CallChoice | None = None,
     ) -> None:
-        self.model = model
+        self.model = unwrapped(model)
         self.level = level
         self.masking = masking_named(masking)
         self.removes = self.masking is MASKINGS["remove"]
@@ -54,9 +58,11 @@ class MaskedModel:
             one = torch.zeros(1, dtype=torch.long, device=graph.device)
             self.masking(graph.restricted_to(one), torch.zeros(1, 1, dtype=torch.bool, device=graph.device))
         names = {*graph.node, *graph.edge, *graph.graph} | ({"edge_label_index"} if level == "edge" else set())
-        self.forward = Forward(model, names, call)
+        names |= {key for structure in graph.structures.values() for key in structure.attributes if key}
+        self.forward = Forward(model, names | set(graph.structures), call, choice)
+        self.forward.matrix = graph.from_matrix
         # Found once: a function may have much about it to look through.
-        self.networks = [*networks_behind(model), *networks_behind(call)]
+        self.networks = [*networks_behind(self.model), *networks_behind(call)]
         self.one_by_one = not self.forward.takes_batch and level == "graph"
         self.rows_at_once = max(4096, min(16384, 16384 * 32 // widest_layer(model)))
         self.num_runs = 0
@@ -65,20 +71,23 @@ class MaskedModel:
         """Evaluation mode for all networks behind the model."""
         return evaluating(*self.networks)
 
-    def outputs(self, graph: GraphInput, masks: Tensor, targets: Tensor) -> Tensor:
+    def outputs(self, graph: GraphInput, masks: Tensor, targets: Tensor, without: str | None = None) -> Tensor:
         """Rows [q, C], one for each coalition of nodes; call it inside :meth:`evaluating`.
 
         Args:
             graph: The graph that is masked.
             masks: Nodes that are present [q, n].
             targets: Rows of the target node, or of both ends of the link; empty for the whole graph.
+            without: An optional argument that the model is not given.
         """
         count = len(masks)
-        data, place = self.masking(graph, masks)
+        data, place = _masked(self.masking, graph, masks)
         if self.level == "edge":
             data.edge_label_index = place[:, targets].T.contiguous()
+        if self.forward.is_handed_all:
+            note_parts(data, graph, count)
         self.num_runs += count
-        out = self.forward(data, count)
+        out = self.forward(data, count, without)
         if count == 1 and self.level != "node" and out.dim() < 2:
             out = out.reshape(1, -1)  # models that squeeze away the only graph of a batch
         out = out.unsqueeze(-1) if out.dim() == 1 else out
@@ -95,13 +104,15 @@ class MaskedModel:
         if out.size(0) != count:
             per_node = out.size(0) == data.num_nodes
             hint = "one row per node; pass node= to explain a node" if per_node else f"{out.size(0)} rows"
+            if self.level == "edge":
+                hint += ": edge= needs a model that takes edge_label_index or has encode and decode, or forward="
             raise ValueError(f"model must return one row for each of {count} graphs, got {hint}")
         return out
 
-    def raw(self, graph: GraphInput, masks: Tensor, targets: Tensor) -> Tensor:
+    def raw(self, graph: GraphInput, masks: Tensor, targets: Tensor, without: str | None = None) -> Tensor:
         """:meth:`outputs` in evaluation mode."""
         with self.evaluating():
-            return self.outputs(graph, masks, targets)
+            return self.outputs(graph, masks, targets, without)
 
     def portions(self, masks: Tensor) -> list[int]:
         """How many coalitions go into each call, so that a call's activations stay in the processor's cache."""
@@ -111,42 +122,65 @@ class MaskedModel:
         portion = torch.cumsum(sizes.cpu(), dim=0) // self.rows_at_once
         return torch.bincount(torch.unique_consecutive(portion, return_inverse=True)[1]).tolist()
 
-    def check_batches(self, graph: GraphInput, free: Tensor, targets: Tensor) -> None:
+    def check_batches(self, graph: GraphInput, free: Tensor, targets: Tensor) -> Tensor:
         """Go one by one where graphs of a batch influence each other, or where the model takes no batch.
 
         Args:
             graph: The graph that will be masked.
             free: Nodes that may be absent [n].
             targets: Rows of the targets.
+
+        Returns:
+            What the model says of everybody, and of a half [2, C].
         """
-        if self.one_by_one:
-            return
         masks = torch.ones(2, graph.num_nodes, dtype=torch.bool, device=graph.device)
         masks[1, graph.half_of(free)] = False
-        alone = torch.cat([self.raw(graph, mask[None], targets) for mask in masks])
-        try:
-            same = self._alike(self.raw(graph, masks, targets), alone)
-        except (ValueError, RuntimeError, IndexError):
-            same = False
-        if same:
-            return
-        self.one_by_one = True
+        alone = torch.cat([self.raw(graph, masks[:1], targets), self._of_a_part(graph, masks[1:], targets)])
+        order_matters = [type(layer).__name__ for network in self.networks for layer in network.modules()]
+        cause = ""
+        if not self.one_by_one:
+            try:
+                same = self.alike(self.raw(graph, masks, targets), alone)
+                cause = "its output for a graph depends on the rest of the batch (a normalisation without batch=?)"
+            except (ValueError, RuntimeError, IndexError, TypeError) as error:
+                same, cause = False, f"it fails on a batch of two graphs ({_first_line(error)})"
+            if same and not _UNSTABLE.intersection(order_matters):
+                return alone
         with self.evaluating():
             torch.manual_seed(torch.initial_seed() + 1)
             again = self.outputs(graph, masks[1:], targets)
-        warnings.warn(
-            "the model's output for a graph depends on the rest of the batch (a normalisation without batch=?), so "
-            "coalitions are evaluated one by one, which is slow"
-            if self._alike(again, alone[1:])
-            else "the model answers the same question differently each time; call .eval() on its networks",
-            stacklevel=5,
-        )
+        if not self.alike(again, alone[1:]):
+            raise ValueError(
+                "model: it answers the same question differently each time: some dropout or noise does not follow "
+                "model.eval() (functional.dropout needs training=self.training); switch it off, or seed it in forward="
+            )
+        if not self.one_by_one:
+            self.one_by_one = True
+            unstable = sorted(_UNSTABLE.intersection(order_matters))
+            cause = f"{', '.join(unstable)} breaks ties by the order in a batch" if unstable else cause
+            warnings.warn(
+                f"coalitions are evaluated one by one, which is slow, because of the model: {cause}",
+                stacklevel=5,
+            )
+        return alone
+
+    def _of_a_part(self, graph: GraphInput, masks: Tensor, targets: Tensor) -> Tensor:
+        try:
+            return self.raw(graph, masks, targets)
+        except Exception as error:
+            name = getattr(self.masking, "__name__", "custom")
+            hint = "; masking='split' keeps all nodes" if self.removes else ""
+            raise ValueError(
+                f"model: it runs on the whole graph, but not on a part of it (masking={name!r}): "
+                f"{type(error).__name__}: {_first_line(error)}{hint}"
+            ) from error
 
     def resolution(self, outputs: Tensor) -> float:
         """The rounding unit of outputs: that of the coarsest numbers among them and the weights."""
         return resolution_of(outputs, self.networks)
 
-    def _alike(self, outputs: Tensor, expected: Tensor) -> bool:
+    def alike(self, outputs: Tensor, expected: Tensor) -> bool:
+        """Whether outputs are the same but for rounding in batches of other sizes."""
         return agree(outputs, expected, _BATCH_ROUNDINGS * self.resolution(expected))
 
     def absent_output(self, graph: GraphInput, targets: Tensor) -> Tensor:
@@ -154,18 +188,39 @@ class MaskedModel:
         masks = torch.zeros(1, graph.num_nodes, dtype=torch.bool, device=graph.device)
         if not self.removes:
             return self.outputs(graph, masks, targets)
-        if not len(targets) and not self.one_by_one:
-            # The empty graph goes first, so that pooling still sees two graphs and gives it a row of its own.
-            return self.outputs(graph, torch.cat([masks, ~masks]), targets)[:1]
         if not len(targets):
-            with contextlib.suppress(ValueError, RuntimeError, IndexError):
-                empty = self.outputs(graph, masks, targets)
+            with contextlib.suppress(ValueError, RuntimeError, IndexError, TypeError, ZeroDivisionError):
+                # The empty graph goes first, so that pooling still sees two graphs and gives it a row of its own.
+                asked = masks if self.one_by_one else torch.cat([masks, ~masks])
+                empty = self.outputs(graph, asked, targets)[:1]
                 if math.isfinite(float(empty.sum())):
                     return empty
+            if not self.one_by_one:
+                warnings.warn(
+                    "baseline: the model has no finite output for an empty graph (a median, a quantile, a loop over "
+                    "graphs?), so one node without edges and features stands for it; pass baseline= to choose, or "
+                    "masking='split'",
+                    stacklevel=5,
+                )
         # Without its target a node-level model has no output; the target alone, with blank features, comes nearest.
         masks[:, targets if len(targets) else 0] = True
         everyone = torch.arange(graph.num_nodes, device=graph.device)
         return self.outputs(graph.blanked(everyone, edges=False), masks, targets)
+
+
+def _masked(masking: MaskingFunction, graph: GraphInput, masks: Tensor) -> MaskedBatch:
+    """What a masking makes of coalitions; what the user's own may forget is refused."""
+    batch: Any = masking(graph, masks)
+    if not isinstance(batch, tuple) or len(batch) != 2 or not isinstance(batch[0], Data):
+        raise TypeError(f"masking must return a MaskedBatch(data, place), got {type(batch).__name__}")
+    lost = next((name for name in graph.structures if name not in batch[0]), None)
+    if lost is not None:
+        raise ValueError(f"masking: data.{lost} must be cut too; mage._torch.masking.add_structures does it")
+    return MaskedBatch(*batch)
+
+
+def _first_line(error: BaseException) -> str:
+    return (str(error).strip() or type(error).__name__).splitlines()[0][:200]
 
 
 def bytes_per_copy(model: Any, graph: GraphInput) -> int:

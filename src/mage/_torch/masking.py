@@ -39,6 +39,27 @@ def union_of_copies(graph: GraphInput, count: int, nodes: dict[str, Tensor], edg
     return union
 
 
+def note_parts(data: Any, graph: GraphInput, count: int) -> None:
+    """Note where each copy is in a union, for models that take it apart with ``to_data_list`` or ``get_example``."""
+    ptr = data.ptr.cpu()
+    ends = torch.bincount(data.batch[data.edge_index[0]], minlength=count).cumsum(0).cpu()
+    edges, rows = torch.cat([ends.new_zeros(1), ends]), torch.arange(count + 1)
+    slices = {"edge_index": edges} | dict.fromkeys(graph.node, ptr) | dict.fromkeys(graph.edge, edges)
+    slices |= {
+        key: rows for key, value in graph.copies(1).items() if isinstance(value, Tensor) and len(data[key]) == count
+    }
+    data._slice_dict = slices
+    data._inc_dict = {key: ptr[:-1] if key == "edge_index" else torch.zeros(count) for key in slices}
+    data._store._num_nodes = ptr.diff().tolist()
+
+
+def add_structures(data: Data, graph: GraphInput, masks: Tensor, place: Tensor) -> None:
+    """Give a union of copies what the graph has besides its edges, as far as these nodes are there."""
+    for name, structure in graph.structures.items():
+        for key, value in structure.masked(masks, place, len(data.batch)).items():
+            data[key or name] = value
+
+
 def _kept_edges(graph: GraphInput, masks: Tensor) -> tuple[Tensor, Tensor]:
     source, target = graph.edge_index
     copy, edge = torch.nonzero(masks[:, source] & masks[:, target], as_tuple=True)
@@ -54,6 +75,7 @@ def remove(graph: GraphInput, masks: Tensor) -> MaskedBatch:
         graph, len(masks), {key: value[node] for key, value in graph.node.items()}, edge, copy_of_node
     )
     data.edge_index = place[copy, graph.edge_index[:, edge]]
+    add_structures(data, graph, masks, place)
     return MaskedBatch(data, place)
 
 
@@ -87,7 +109,7 @@ def _with_features(graph: GraphInput, masks: Tensor, absent: Tensor) -> MaskedBa
     count, edges = len(masks), graph.edge_index.size(1)
     copy = torch.arange(count, device=masks.device).repeat_interleave(edges)
     edge = torch.arange(edges, device=masks.device).repeat(count)
-    return with_all_nodes(graph, masks, {**graph.node, "x": features}, copy, edge)
+    return with_all_nodes(graph, torch.ones_like(masks), {**graph.node, "x": features}, copy, edge)
 
 
 def with_all_nodes(
@@ -97,7 +119,7 @@ def with_all_nodes(
 
     Args:
         graph: The graph.
-        masks: Masks [q, n].
+        masks: Nodes [q, n] that keep what they have besides edges, such as hyperedges.
         node: What the nodes have: the same in all copies, or with one more dimension for the copies.
         copy: For each edge that stays, the number of its copy.
         edge: Its column of ``edge_index``.
@@ -111,7 +133,9 @@ def with_all_nodes(
     batch = torch.arange(count, device=masks.device).repeat_interleave(size)
     data = union_of_copies(graph, count, rows, edge, batch)
     data.edge_index = graph.edge_index[:, edge] + copy * size
-    return MaskedBatch(data, torch.arange(count * size, device=masks.device).view(count, size))
+    place = torch.arange(count * size, device=masks.device).view(count, size)
+    add_structures(data, graph, masks, place)
+    return MaskedBatch(data, place)
 
 
 MASKINGS: dict[str, MaskingFunction] = {"remove": remove, "split": split, "zero": zero, "mean": mean}

@@ -16,11 +16,11 @@ import torch
 from torch import Tensor
 from torch.overrides import TorchFunctionMode
 from torch_geometric.data import Data
-from torch_geometric.nn import MessagePassing
 
 from mage._torch.graph_input import GraphInput
 from mage._torch.masked_model import MaskedModel
 from mage._torch.masking import union_of_copies
+from mage._torch.observation import message_passing_layers, tensors_in
 
 _GRAPHS = (4, 3, 2, 1, 3)  # nodes of each graph in the tiny batch: numbers that a layer's width rarely is in all
 
@@ -62,13 +62,13 @@ class _Trace(TorchFunctionMode):
         self, func: Callable[..., Any], types: Any, args: tuple[Any, ...] = (), kwargs: Any = None
     ) -> Any:
         kwargs = kwargs or {}
-        inputs = list(_tensors((args, kwargs)))
+        inputs = list(tensors_in((args, kwargs)))
         meets = any(id(tensor) in self._batch for tensor in inputs)
         if meets:
             self._meet(inputs)
         out = func(*args, **kwargs)
         name = getattr(func, "__name__", "")
-        results = list(_tensors(out))
+        results = list(tensors_in(out))
         of_edges = any(id(tensor) in self._ends for tensor in inputs)
         for position, tensor in enumerate(results):
             if of_edges and not tensor.is_floating_point():
@@ -97,7 +97,7 @@ class _Trace(TorchFunctionMode):
 
     def check_layer(self, _module: Any, args: Any, kwargs: Any) -> None:
         """Refuse messages between nodes after their meeting in a pool."""
-        if any(id(tensor) in self._batch for tensor in _tensors((args, kwargs))):
+        if any(id(tensor) in self._batch for tensor in tensors_in((args, kwargs))):
             raise NoTailError("messages are passed after nodes have met in a pool")
 
 
@@ -194,8 +194,8 @@ class Tail:
 
 @contextmanager
 def _checking_layers(networks: Sequence[torch.nn.Module], check: Callable[..., None]) -> Iterator[None]:
-    layers = [layer for network in networks for layer in network.modules() if isinstance(layer, MessagePassing)]
-    handles = [layer.register_forward_pre_hook(check, with_kwargs=True) for layer in dict.fromkeys(layers)]
+    layers = dict.fromkeys(message_passing_layers(networks))
+    handles = [layer.register_forward_pre_hook(check, with_kwargs=True) for layer in layers]
     try:
         yield
     finally:
@@ -209,14 +209,3 @@ def _rows(out: Tensor, num_graphs: int) -> Tensor:
     if out.dim() != 2 or len(out) != num_graphs:
         raise NoTailError(f"it returns shape {list(out.shape)} for {num_graphs} graphs")
     return out
-
-
-def _tensors(value: Any) -> Iterator[Tensor]:
-    if isinstance(value, Tensor):
-        yield value
-    elif isinstance(value, tuple | list):
-        for part in value:
-            yield from _tensors(part)
-    elif isinstance(value, dict):
-        for part in value.values():
-            yield from _tensors(part)

@@ -59,6 +59,9 @@ class OtherGraphFields(CommonFields, total=False):
     max_players: int | None
     num_hops: int | None
     forward: Callable[[Any, Any], Any] | None
+    select: Any
+    column: int | None
+    inputs: Iterable[str] | None
 
 
 class GraphFields(CalculationFields, OtherGraphFields, total=False):

@@ -11,9 +11,11 @@ from torch import Tensor
 
 from mage._torch.boundary_nodes import with_stand_ins
 from mage._torch.evaluation import agree
+from mage._torch.forward import raised_by_model
 from mage._torch.graph_input import GraphInput, positions_among
 from mage._torch.masked_model import MaskedModel, bytes_per_copy
-from mage._torch.receptive_field import LooksFurtherError, computation_nodes, counting_hops, nodes_within
+from mage._torch.observation import observing
+from mage._torch.receptive_field import LooksFurtherError, computation_nodes, nodes_within
 from mage.games.participants import Participants
 
 _SMALL_BOUNDARY = 32  # nodes that are not worth thinning
@@ -32,6 +34,7 @@ class ComputationGraph(NamedTuple):
         num_hops: Hops of message passing, counted as the model ran.
         seen_nodes: How many nodes the output was computed from.
         seen_hops: How far around the targets these are; None for the whole graph.
+        last_step: The torch function that made the output, such as ``softmax``; empty where it was not seen.
     """
 
     participants: Participants
@@ -39,6 +42,7 @@ class ComputationGraph(NamedTuple):
     num_hops: int
     seen_nodes: int
     seen_hops: int | None
+    last_step: str
 
 
 def computation_graph(
@@ -58,15 +62,16 @@ def computation_graph(
     seen = everything if runner.level == "graph" else _nearby(runner, whole, targets, num_hops, memory_cap)
     while True:
         participants = Participants.of(whole, targets, seen)
-        with counting_hops(runner.model) as hops:
-            output = runner.raw(participants.graph, _all(participants.graph), participants.target_rows)
-        counted, partial = sum(hops), len(seen) < whole.num_nodes
+        with observing(runner.networks) as run:
+            output = _first_answer(runner, participants)
+            last_step = run.last_step(output)
+        counted, partial = run.hops, len(seen) < whole.num_nodes
         seen_hops = max(counted, num_hops or 0) + _WIDER if partial else None
         if runner.level == "graph":
-            return ComputationGraph(participants, output, counted, len(seen), seen_hops)
+            return ComputationGraph(participants, output, counted, len(seen), seen_hops, last_step)
         try:
             players, boundary = computation_nodes(
-                runner.model,
+                runner.networks,
                 participants.graph,
                 participants.target_rows.tolist(),
                 counted,
@@ -84,9 +89,9 @@ def computation_graph(
         column = participants.column.clone()
         column[len(players) :] = len(players)
         participants = replace(participants, column=column, num_players=len(players))
-        if len(boundary) > _SMALL_BOUNDARY:
+        if len(boundary) > _SMALL_BOUNDARY and not whole.structures:
             participants = _thinned(runner, participants)
-        return ComputationGraph(participants, output, counted, len(seen), seen_hops)
+        return ComputationGraph(participants, output, counted, len(seen), seen_hops, last_step)
 
 
 def _all(graph: GraphInput) -> Tensor:
@@ -98,12 +103,26 @@ def _nearby(runner: MaskedModel, whole: GraphInput, targets: Tensor, num_hops: i
     everything = torch.arange(whole.num_nodes, device=whole.device)
     if bytes_per_copy(runner.model, whole) <= memory_cap:
         return everything
-    near = Participants.of(whole, targets, nodes_within(runner.model, whole, targets.tolist(), 1))
-    with counting_hops(runner.model) as hops:
-        runner.raw(near.graph, _all(near.graph), near.target_rows)
-    if not hops and num_hops is None:
+    near = Participants.of(whole, targets, nodes_within(runner.networks, whole, targets.tolist(), 1))
+    with observing(runner.networks) as run:
+        _first_answer(runner, near)
+    if not run.hops and num_hops is None:
         return everything
-    return nodes_within(runner.model, whole, targets.tolist(), max(sum(hops), num_hops or 0) + _WIDER)
+    return nodes_within(runner.networks, whole, targets.tolist(), max(run.hops, num_hops or 0) + _WIDER)
+
+
+def _first_answer(runner: MaskedModel, participants: Participants) -> Tensor:
+    """What the model says of all nodes; where it fails, the error says that the model did."""
+    try:
+        return runner.raw(participants.graph, _all(participants.graph), participants.target_rows)
+    except Exception as error:
+        if not raised_by_model(error):
+            raise
+        said = (str(error).strip() or "no message").splitlines()[0][:200]
+        raise ValueError(
+            f"model: it fails on data itself, before anything is masked: {type(error).__name__}: {said}; pass "
+            "forward=call(model, data) if it is called in a way of its own"
+        ) from error
 
 
 def _agreement(runner: MaskedModel, participants: Participants, full: Tensor) -> Callable[[Tensor, Tensor], bool]:

@@ -9,17 +9,20 @@ from typing import Any
 
 import numpy as np
 import torch
+from torch import Tensor
 from torch_geometric.data import Data
 
 from mage._core.requests import changed
 from mage._core.typing import Bits, Floats, Integers, Masks
+from mage._torch.forward import CallChoice
 from mage._torch.graph_input import GraphInput
 from mage._torch.masked_model import MaskedModel, bytes_per_copy, check_device
 from mage._torch.masking import MASKINGS
 from mage._torch.outputs import Readout
-from mage.games.computation_graph import computation_graph
+from mage.games.computation_graph import ComputationGraph, computation_graph
 from mage.games.game import Game
 from mage.games.grouping import checked_groups, checked_nodes
+from mage.games.model_checks import check_columns, checked_return_type, cutoff_of, settled_graph
 from mage.games.node_contributions import NodeContributions, contributions_of
 from mage.games.participants import Participants
 from mage.games.request import GraphRequest
@@ -71,7 +74,7 @@ class ModelGame(Game):
     ) -> None:
         self.request = request = changed(request or GraphRequest(), **fields)
         check_device(model, data)
-        whole = GraphInput.of(data)
+        whole = GraphInput.of(data, cutoff_of(model))
         targets = torch.tensor(_targets(request, whole.num_nodes), dtype=torch.long, device=whole.device)
         self.model = model
         self.level = request.level
@@ -80,18 +83,20 @@ class ModelGame(Game):
         self.masking = masking if isinstance(masking, str) else getattr(masking, "__name__", "custom")
         # Nothing below two ends explains a link.
         self.least_motif_nodes = 2 if self.level == "edge" else 1
-        self.runner = MaskedModel(model, whole, request.masking, self.level, request.forward)
+        choice = CallChoice(request.select, request.column, request.inputs)
+        self.runner = MaskedModel(model, whole, request.masking, self.level, request.forward, choice)
+        whole = settled_graph(self.runner, whole, targets)
         seen = computation_graph(self.runner, whole, targets, request.num_hops, request.memory_cap)
         self.input_nodes, self.num_hops = whole.num_nodes, seen.num_hops
         self.seen_nodes, self.seen_hops = seen.seen_nodes, seen.seen_hops
-        self.readout = Readout.of(seen.output, request.task, request.target, request.output, request.return_type)
         self.prediction: Floats = seen.output[0].double().cpu().numpy()
         self._resolution = self.runner.resolution(seen.output)
-        self._absent = {} if request.baseline is None else {self.readout: request.baseline}
         participants = seen.participants
         free = participants.column < participants.num_players
         free[participants.target_rows] = False
-        self.runner.check_batches(participants.graph, free, participants.target_rows)
+        answers = self.runner.check_batches(participants.graph, free, participants.target_rows)
+        self.readout = _readout(request, data, seen, answers)
+        self._absent = {} if request.baseline is None else {self.readout: request.baseline}
         if request.groups is not None:
             players = participants.nodes[: participants.num_players].cpu().numpy()
             edges = participants.graph.edges_among(participants.num_players)
@@ -222,7 +227,7 @@ class ModelGame(Game):
     @cached_property
     def states(self) -> StateWorths | None:
         """Worths by what a message-passing model can tell apart; None for other models, and the log says why."""
-        if self.runner.one_by_one:
+        if self.runner.one_by_one or self.participants.graph.structures:
             return None
         return state_worths(AskedModel(self.runner, self.participants, self.graph, self.readout, self.num_hops))
 
@@ -266,9 +271,19 @@ class ModelGame(Game):
     def node_contributions(self) -> NodeContributions | None:
         """What each node adds to worths, for models that add up or average their nodes; None for others."""
         whole = len(self.participants.targets) == 0 and self.participants.one_node_each
-        if not whole or self.runner.masking is not MASKINGS["split"] or self.runner.one_by_one:
+        plain = not self.runner.one_by_one and not self.participants.graph.structures
+        if not whole or self.runner.masking is not MASKINGS["split"] or not plain:
             return None
         return contributions_of(self, self.runner, self.participants, self.readout)
+
+
+def _readout(request: GraphRequest, data: Data, seen: ComputationGraph, answers: Tensor) -> Readout:
+    """Which number is explained, by what the model says of a few graphs."""
+    task = "binary" if request.task == "auto" and request.target is not None else request.task
+    if request.level == "graph":
+        check_columns(data, seen.output, request.task)
+    returned = checked_return_type(seen.last_step, answers, request.return_type, task)
+    return Readout.of(seen.output, request.task, request.target, request.output, returned)
 
 
 def _targets(request: GraphRequest, num_nodes: int) -> list[int]:

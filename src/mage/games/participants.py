@@ -77,7 +77,7 @@ class Participants:
     @property
     def player_edges(self) -> Integers:
         """Edges [e, 2] between players, as the graph has them."""
-        edges = self.column.cpu().numpy()[self.graph.edge_index.T.cpu().numpy()]
+        edges = self.column.cpu().numpy()[self.graph.all_edges.T.cpu().numpy()]
         return np.asarray(edges[(edges < self.num_players).all(axis=1)])
 
     def present(self, masks: Masks) -> Tensor:
@@ -128,5 +128,5 @@ class Participants:
         inside = self.nodes.cpu().numpy()
         chosen = np.isin(inside, nodes)
         rank[chosen] = np.searchsorted(nodes, inside[chosen])
-        edges = rank[self.graph.edge_index.T.cpu().numpy()]
+        edges = rank[self.graph.all_edges.T.cpu().numpy()]
         return np.asarray(edges[(edges >= 0).all(axis=1)])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -73,6 +73,12 @@ class GraphRequest(ModelRequest):
             play while the others stay present (beyond 2,000, communities too).
         num_hops: How far an output can depend on other nodes, at node and link level; read from the model by default.
         forward: ``call(model, data)`` for models that are called in a way of their own.
+        select: Which of several outputs is explained, where the model returns a tuple, a list, a dictionary or an
+            object: a position, a key or the name of an attribute; a tuple of these leads further in.
+        column: Which column of the output is explained, as if it were the only one: one label of a multi-label model
+            (with ``task="binary"``), or one number of a regression that predicts several.
+        inputs: Names of the arguments that the model is given, where it can do without some that the graph has:
+            ``("x", "edge_index")`` for a model that was trained without ``edge_weight``.
         memory_cap: Bytes that a batch may take, roughly. A node or link of a graph that would take more is explained
             from the nodes within two hops more than messages travel.
     """
@@ -85,6 +91,9 @@ class GraphRequest(ModelRequest):
     max_players: int | None = None
     num_hops: int | None = None
     forward: Callable[[Any, Any], Any] | None = None
+    select: Any = None
+    column: int | None = None
+    inputs: tuple[str, ...] | None = None
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -100,6 +109,17 @@ class GraphRequest(ModelRequest):
             checked_whole("num_hops", self.num_hops, least=0)
         if self.forward is not None and not callable(self.forward):
             raise TypeError(f"forward must be a function call(model, data), got {type(self.forward).__name__}")
+        if not isinstance(self.masking, str) and not callable(self.masking):
+            raise TypeError(f"masking must be a name or a function, got {type(self.masking).__name__}")
+        if self.column is not None:
+            checked_whole("column", self.column, least=0)
+        if self.inputs is not None:
+            object.__setattr__(self, "inputs", _checked_texts("inputs", self.inputs))
+        if isinstance(self.select, list):
+            object.__setattr__(self, "select", tuple(self.select))
+        steps = self.select if isinstance(self.select, tuple) else (self.select,)
+        if not all(step is None or (isinstance(step, int | str) and not isinstance(step, bool)) for step in steps):
+            raise ValueError(f"select must be a position, a name or a tuple of these, got {self.select!r}")
 
     @property
     def level(self) -> str:
@@ -161,6 +181,12 @@ def _checked_pair(edge: Any) -> tuple[Any, ...]:
     if len(pair) != 2:
         raise ValueError(f"edge must be a pair of nodes, got {edge!r}")
     return pair
+
+
+def _checked_texts(name: str, values: Any) -> tuple[str, ...]:
+    if isinstance(values, str) or not isinstance(values, Iterable) or not all(isinstance(v, str) for v in values):
+        raise ValueError(f"{name} must be a list of names, got {values!r}")
+    return tuple(values)
 
 
 def _is_number(value: Any) -> bool:

@@ -1,0 +1,182 @@
+"""What is found out about a model before it is asked for coalitions; what cannot be explained is refused by name."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import torch
+from torch import Tensor
+from torch_geometric.data import Data
+
+from mage._torch.evaluation import agree
+from mage._torch.forward import raised_by_model
+from mage._torch.graph_input import GraphInput, positions_among
+from mage._torch.masked_model import MaskedModel
+from mage._torch.masking import MASKINGS
+from mage._torch.node_tables import Table, held_structures, positional_tables, tables_of, with_tables
+
+_ROUNDINGS = 1000  # how often an output may be rounded where the same nodes come in another order
+_CERTAIN = 1e-4  # how far the sum of probabilities may be from 1
+_ENDS = {"softmax": "probs", "log_softmax": "log_probs", "sigmoid": "probs", "logsigmoid": "log_probs"}
+
+
+def cutoff_of(model: Any) -> float | None:
+    """The distance up to which a model of atoms joins them (``cutoff`` of SchNet and DimeNet), if it says one."""
+    modules = model.modules() if isinstance(model, torch.nn.Module) else ()
+    said = (getattr(module, "cutoff", None) for module in modules)
+    return next((float(value) for value in said if isinstance(value, int | float) and value > 0), None)
+
+
+def settled_graph(runner: MaskedModel, graph: GraphInput, targets: Tensor) -> GraphInput:
+    """The graph with all that must go with its nodes; models that cannot be masked are refused.
+
+    Args:
+        runner: The model.
+        graph: The input graph.
+        targets: The explained node or both ends of the explained link; empty for the whole graph.
+    """
+    for key, reason in graph.unmaskable.items():
+        if runner.forward.uses(key) and (not runner.forward.is_handed_all or _matters(runner, graph, targets, key)):
+            raise ValueError(f"data: {key} {reason}")
+    graph = _with_tables(runner, graph, targets)
+    if runner.masking is MASKINGS["split"]:
+        _check_edges_matter(runner, graph, targets)
+    for name in runner.forward.optional:
+        _check_optional(runner, graph, targets, name)
+    return graph
+
+
+def checked_return_type(last_step: str, answers: Tensor, said: str, task: str) -> str:
+    """What a model returns; scores that are probabilities already are noticed.
+
+    Args:
+        last_step: The torch function that made the output.
+        answers: Outputs [q, C] on a few graphs.
+        said: The user's word; ``"raw"`` where there is none.
+        task: The task that was asked for.
+    """
+    if said != "raw" or task == "regression":
+        return said
+    columns = answers.size(1)
+    if columns > 1:
+        rows = answers.double()
+        for kind, sums in (("probs", rows.sum(dim=1)), ("log_probs", rows.exp().sum(dim=1))):
+            in_range = bool((rows >= 0).all()) if kind == "probs" else bool((rows <= 0).all())
+            if in_range and bool(((sums - 1).abs() < _CERTAIN).all()):
+                return kind
+        if _ENDS.get(last_step) is not None and "sigmoid" in last_step:
+            raise ValueError(
+                f"task: the model ends in {last_step} over {columns} columns, so these are labels and not classes; "
+                f"pass column= with task='binary' and return_type={_ENDS[last_step]!r}"
+            )
+    elif task == "binary" and "sigmoid" in last_step:
+        return _ENDS[last_step]
+    return said
+
+
+def check_columns(data: Data, answers: Tensor, task: str) -> None:
+    """Refuse to take the numbers of a regression, or labels, for classes where the graph's own truth says so."""
+    truth, columns = data.get("y"), answers.size(1)
+    if task != "auto" or columns < 2 or not isinstance(truth, Tensor) or truth.numel() != columns:
+        return
+    if tuple(truth.shape) not in ((columns,), (1, columns)):
+        return
+    numbers = truth.flatten().double()
+    if not (bool(((numbers == 0) | (numbers == 1)).all()) and float(numbers.sum()) == 1):
+        raise ValueError(
+            f"task: data.y has a number for each of the model's {columns} columns, so these are not classes; pass "
+            "column= to explain one of them (with task='binary' for a label), or task='multiclass'"
+        )
+
+
+def _everyone(graph: GraphInput) -> Tensor:
+    return torch.ones(1, graph.num_nodes, dtype=torch.bool, device=graph.device)
+
+
+def _same(runner: MaskedModel, left: Tensor, right: Tensor) -> bool:
+    return left.shape == right.shape and agree(left, right, _ROUNDINGS * runner.resolution(right))
+
+
+def _matters(runner: MaskedModel, graph: GraphInput, targets: Tensor, key: str) -> bool:
+    """Whether the model's answer changes, or fails, without a value of the graph."""
+    whole = runner.raw(graph, _everyone(graph), targets)
+    try:
+        return not _same(runner, runner.raw(graph.without(key), _everyone(graph), targets), whole)
+    except Exception as error:  # whatever a model does without it
+        return raised_by_model(error)
+
+
+def _with_tables(runner: MaskedModel, graph: GraphInput, targets: Tensor) -> GraphInput:
+    """The graph whose nodes carry their rows of the model's tables."""
+    tables, held = tables_of(runner.networks, graph.num_nodes), held_structures(runner.networks, graph.num_nodes)
+    if not tables and not held:
+        return graph
+    order = torch.randperm(graph.num_nodes, generator=torch.Generator().manual_seed(0)).to(graph.device)
+    places = positions_among(order, targets)
+    try:
+        whole = runner.raw(graph, _everyone(graph), targets)
+    except Exception as error:
+        if raised_by_model(error):
+            return graph  # the first run will say so
+        raise
+
+    def same(chosen: Sequence[Table]) -> bool:
+        runner.forward.tables = tuple(chosen)
+        try:
+            moved = with_tables(graph, chosen).restricted_to(order)
+            return _same(runner, runner.raw(moved, _everyone(graph), places), whole)
+        except Exception as error:
+            if raised_by_model(error):
+                return False
+            raise
+        finally:
+            runner.forward.tables = ()
+
+    chosen, movable = positional_tables(tables, same)
+    if not movable and held:
+        raise ValueError(
+            f"model: it carries a graph inside ({held[0]}), which is not cut with the nodes of data; let it take "
+            "edge_index as an argument"
+        )
+    embeddings = [table.name for table in tables if isinstance(table.owner, torch.nn.Embedding)]
+    if not movable and embeddings:
+        raise ValueError(
+            f"model: {embeddings[0]} has a row per node, but its rows do not go with the nodes alone; look it up by "
+            "a feature of the nodes, such as data.n_id = torch.arange(data.num_nodes)"
+        )
+    runner.forward.tables = chosen
+    return with_tables(graph, chosen)
+
+
+def _check_edges_matter(runner: MaskedModel, graph: GraphInput, targets: Tensor) -> None:
+    """Refuse to cut edges where the model does not take them."""
+    if not graph.all_edges.numel() or not (runner.forward.is_handed_all or not runner.forward.uses("edge_index")):
+        return
+    if not runner.forward.is_handed_all and any(runner.forward.uses(name) for name in graph.structures):
+        return
+    whole = runner.raw(graph, _everyone(graph), targets)
+    nobody = torch.zeros(graph.num_nodes, dtype=torch.bool, device=graph.device)
+    if _same(runner, runner.raw(graph.blanked(nobody, edges=False), _everyone(graph), targets), whole):
+        raise ValueError(
+            "masking='split' cuts edges, and the model's answer is the same without any (does it make its own, from "
+            "positions?); use masking='remove'"
+        )
+
+
+def _check_optional(runner: MaskedModel, graph: GraphInput, targets: Tensor, name: str) -> None:
+    """Refuse to guess whether a model is given what it can do without, where that changes its answer."""
+    try:
+        whole = runner.raw(graph, _everyone(graph), targets)
+        without = runner.raw(graph, _everyone(graph), targets, name)
+    except Exception as error:
+        if raised_by_model(error):
+            return  # it cannot do with it, or without it; the first run will show
+        raise
+    if not _same(runner, without, whole):
+        names = runner.forward.names
+        less = tuple(each for each in names if each != name)
+        raise ValueError(
+            f"inputs: the model can do with or without {name}, which data has, and its answers differ; pass "
+            f"inputs={names} or inputs={less}, as it was trained"
+        )

@@ -1,0 +1,82 @@
+"""Models as people write them: right against evaluation one by one, or refused by name; none silently wrong."""
+
+import re
+import warnings
+
+import numpy as np
+import pytest
+import torch
+
+import mage
+from mage.games import ModelGame
+from mage.testing import by_definition, random_game
+from tests.helpers.zoo import NODES, ZOO
+
+RIGHT = [name for name, case in ZOO.items() if not case.refusal]
+REFUSED = [name for name, case in ZOO.items() if case.refusal]
+TOLERANCE = 1e-5  # of single precision after a few hundred roundings
+
+
+def made(case):
+    torch.manual_seed(0)
+    model = case.make()
+    if isinstance(model, torch.nn.Module) and not isinstance(model, torch.jit.ScriptModule):
+        model.eval()
+        data = case.data()
+        model.to(data.x.dtype if "x" in data else data.pos.dtype)
+    return model
+
+
+def game_of(case, model, data):
+    """The game, and that people are told of what is slow or stands in for something, and of nothing else."""
+    with warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("always")
+        game = ModelGame(model, data, masking=case.masking, **case.options)
+        game.worth(np.ones((1, game.num_players), dtype=bool))  # asks for the empty graph too
+    told = [str(warning.message) for warning in said if re.search("one by one|baseline", str(warning.message))]
+    assert (case.warning in told[0] if told else "") if case.warning else not told, told
+    return game
+
+
+def worth_one_by_one(case, model, data, mask):
+    with torch.no_grad():
+        return case.readout(case.ask(model, case.cut(data, torch.from_numpy(mask), case.masking)))
+
+
+def all_coalitions(count):
+    return (np.arange(2**count)[:, None] >> np.arange(count)) & 1 > 0
+
+
+def test_the_zoo_is_large():
+    assert len(ZOO) >= 90
+
+
+@pytest.mark.parametrize("name", RIGHT)
+def test_worths_are_those_of_one_graph_at_a_time(name):
+    """All coalitions, and the index of order 2 by its definition from worths one by one."""
+    case = ZOO[name]
+    data = case.data()
+    model = made(case)
+    game = game_of(case, model, data)
+    players = np.array([int(nodes[0]) for nodes in game.player_nodes])
+    masks = all_coalitions(len(players))
+    worths = game.worth(masks)
+    rows = [int(np.flatnonzero(players == node)[0]) for node in game.target_nodes]
+    answered = masks[:, rows].all(axis=1) if rows else masks.any(axis=1)
+    kept = np.ones((len(masks), NODES), dtype=bool)  # who does not play is present, and does not matter
+    kept[:, players] = masks
+    expected = np.full(len(masks), game.baseline)
+    expected[answered] = [worth_one_by_one(case, model, data, mask) for mask in kept[answered]]
+    scale = max(1.0, np.abs(expected).max())
+    np.testing.assert_allclose(worths + game.baseline, expected, atol=TOLERANCE * scale)
+    assert np.ptp(expected) > 1e-6 * scale
+    reference = random_game(len(players), game.graph.edges, table=expected - game.baseline)
+    index = mage.interactions(game, order=2, method="exact")
+    np.testing.assert_allclose(index.values, by_definition(reference, 2), atol=30 * TOLERANCE * scale)
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_what_cannot_be_explained_is_refused_by_name(name):
+    case = ZOO[name]
+    with pytest.raises((ValueError, TypeError), match=case.refusal):
+        ModelGame(made(case), case.data(), masking=case.masking, **case.options)

@@ -91,7 +91,7 @@ def test_it_survives_its_file(tmp_path):
     ("arguments", "message"),
     [
         ({"class_names": ["one"]}, "class_names must list 2 names"),
-        ({"class_names": "ab"}, "class_names must be a list of names, got the text 'ab'"),
+        ({"class_names": "ab"}, "class_names must be a list of names, got 'ab'"),
         ({"include": [9]}, "include"),
         ({"tau": 2.0}, "tau"),
         ({"method": "guess"}, "method must be one of"),

@@ -53,12 +53,23 @@ class Spy(nn.Module):
         self.model, self.fails_at = model, fails_at
         self.graphs = self.calls = 0
 
-    def forward(self, x, edge_index, batch, edge_attr=None):
+    def forward(self, x, edge_index, batch):
+        self.count(batch)
+        return self.model(x, edge_index, batch)
+
+    def count(self, batch):
         self.graphs += int(batch.max()) + 1
         self.calls += 1
         if self.calls == self.fails_at:
             raise RuntimeError("the model failed")
-        return self.model(x, edge_index, batch) if edge_attr is None else self.model(x, edge_index, edge_attr, batch)
+
+
+class EdgeSpy(Spy):
+    """The same for a model that takes features of edges."""
+
+    def forward(self, x, edge_index, edge_attr, batch):
+        self.count(batch)
+        return self.model(x, edge_index, edge_attr, batch)
 
 
 def graph(seed=0, nodes=10, edge_features=None):
@@ -121,13 +132,14 @@ def check_restores(explainer, model, data, fails_at):
     next(model.parameters()).requires_grad_(False)
     weight = list(model.parameters())[-1]
     weight.grad = torch.ones_like(weight)
-    spy = Spy(model)
+    spying = EdgeSpy if isinstance(model, EdgeNet) else Spy
+    spy = spying(model)
     before = state(model)
-    explainer.explain(spy, data)
+    explanation = explainer.explain(spy, data)
     assert_same(before, state(model))
-    assert explainer.explain(model, data).num_queries == spy.graphs
+    assert explanation.num_queries == spy.graphs
     with pytest.raises(RuntimeError, match="the model failed"):
-        explainer.explain(Spy(model, fails_at), data)
+        explainer.explain(spying(model, fails_at), data)
     assert_same(before, state(model))
 
 

@@ -1,7 +1,35 @@
 """Checks of arguments that many functions share."""
 
+import numbers
 import operator
+from collections.abc import Iterable
 from typing import Any
+
+_HUGE = 1.7e308  # floats end there
+_LARGEST = (1 << 62) - 1  # what compiled loops can count to, and something to spare
+
+
+def checked_flag(name: str, value: Any) -> bool:
+    """True or False, or an error that names the argument: any text would pass for true."""
+    if not (isinstance(value, bool) or type(value).__name__ in ("bool_", "bool")):
+        raise ValueError(f"{name} must be True or False, got {value!r}")
+    return bool(value)
+
+
+def checked_number(name: str, value: Any) -> float:
+    """A finite real number, or an error that names the argument."""
+    real = isinstance(value, numbers.Real) and not isinstance(value, bool)
+    if not real or not abs(value) < _HUGE:
+        raise ValueError(f"{name} must be a finite number, got {value!r}")
+    return float(value)
+
+
+def checked_choice(name: str, value: Any, allowed: Iterable[str]) -> str:
+    """One of some words, or an error that names the argument and lists them."""
+    listed = tuple(allowed)
+    if not isinstance(value, str) or value not in listed:
+        raise ValueError(f"{name} must be one of {', '.join(listed)}; got {value!r}")
+    return value
 
 
 def checked_whole(name: str, value: Any, least: int = 1) -> int:
@@ -12,6 +40,6 @@ def checked_whole(name: str, value: Any, least: int = 1) -> int:
         number = operator.index(value)
     except TypeError:
         raise ValueError(f"{name} must be a whole number ≥ {least}, got {value!r}") from None
-    if number < least:
-        raise ValueError(f"{name} must be a whole number ≥ {least}, got {number}")
+    if not least <= number <= _LARGEST:
+        raise ValueError(f"{name} must be a whole number ≥ {least}{' and < 2⁶²' * (number > 0)}, got {number}")
     return number

@@ -19,6 +19,8 @@ def atomic_path(path: str | Path, locked: bool = False) -> Iterator[Path]:
             left behind is written over.
     """
     target = Path(path)
+    if not target.name or target.is_dir():
+        raise ValueError(f"path must name a file, got {str(path)!r}")
     if not target.parent.is_dir():
         raise FileNotFoundError(f"path: the folder {target.parent} does not exist; create it first")
     unfinished = target.with_name(f".{target.name}.{'' if locked else secrets.token_hex(4) + '.'}part")

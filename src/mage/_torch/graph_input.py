@@ -56,11 +56,7 @@ class GraphInput:
             data: The graph.
             cutoff: Distance up to which nodes with positions are joined where there is no ``edge_index``.
         """
-        if not isinstance(data, Data):
-            kind = f"the class {data.__name__}" if isinstance(data, type) else type(data).__name__
-            hint = "; convert it with to_homogeneous()" if "Hetero" in kind else ""
-            raise TypeError(f"data must be a torch_geometric.data.Data graph, got {kind}{hint}")
-        _check_tensors(data)
+        check_graph(data)
         batch = data.get("batch")
         several = isinstance(batch, Tensor) and batch.numel() > 0 and int(batch.max()) > 0
         if several or getattr(data, "num_graphs", 1) not in (None, 1):
@@ -211,10 +207,16 @@ def _looks_like_edges(value: Tensor, num_nodes: int) -> bool:
     return pairs and int(value.min()) >= 0 and int(value.max()) < num_nodes
 
 
-def _check_tensors(data: Data) -> None:
-    """Refuse arrays, lists and sparse features in the place of tensors."""
+def check_graph(data: Any) -> None:
+    """Refuse what is no graph, and arrays, lists and sparse features in the place of tensors."""
+    if not isinstance(data, Data):
+        kind = f"the class {data.__name__}" if isinstance(data, type) else type(data).__name__
+        hint = "; convert it with to_homogeneous()" if "Hetero" in kind else ""
+        raise TypeError(f"data must be a torch_geometric.data.Data graph, got {kind}{hint}")
     for key in ("x", "edge_index", "edge_attr", "edge_weight", "pos", "batch"):
         value = data.get(key)
+        if isinstance(value, Tensor) and value.dim() == 0:
+            raise ValueError(f"data: {key} must have a row per node or edge, got a single number")
         if value is None or (isinstance(value, Tensor) and value.layout == torch.strided):
             continue
         if "SparseTensor" in type(value).__name__ or isinstance(value, Tensor):
@@ -236,8 +238,6 @@ def _check_tensors(data: Data) -> None:
 
 def _num_nodes(data: Data) -> int:
     features = data.get("x")
-    if isinstance(features, Tensor) and features.dim() == 0:
-        raise ValueError("data: x must have a row per node, got a single number")
     num_nodes = data.num_nodes
     if num_nodes is None and isinstance(data.get("z"), Tensor):
         num_nodes = len(data.z)

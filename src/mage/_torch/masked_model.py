@@ -210,7 +210,12 @@ class MaskedModel:
 
 def _masked(masking: MaskingFunction, graph: GraphInput, masks: Tensor) -> MaskedBatch:
     """What a masking makes of coalitions; what the user's own may forget is refused."""
-    batch: Any = masking(graph, masks)
+    try:
+        batch: Any = masking(graph, masks)
+    except Exception as error:
+        if masking in MASKINGS.values():
+            raise
+        raise ValueError(f"masking: the function fails: {type(error).__name__}: {_first_line(error)}") from error
     if not isinstance(batch, tuple) or len(batch) != 2 or not isinstance(batch[0], Data):
         raise TypeError(f"masking must return a MaskedBatch(data, place), got {type(batch).__name__}")
     lost = next((name for name in graph.structures if name not in batch[0]), None)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+import torch
 from torch import Tensor
 
 
@@ -28,6 +29,8 @@ def selected(out: Any, select: Any = None) -> Tensor:
         raise TypeError(f"model must return a tensor, got {type(out).__name__}{_at(select)}")
     if out.is_complex():
         raise TypeError("model returns complex numbers, which have no order; return one real number for each class")
+    if out.dtype == torch.bool:
+        raise TypeError("model returns decisions (True or False); return the scores behind them")
     return out if out.is_floating_point() else out.double()
 
 

@@ -29,12 +29,17 @@ def datasets(
     console = Console()
     with cli_errors():
         require("torch_geometric", "pyg")
+        from mage.datasets.registry import info
         from mage.datasets.statistics import dataset_statistics, datasets_table, remarks, statistics_table
 
+        chosen = [name.strip() for name in only.split(",")] if only else None
+        for name in chosen or ():
+            info(name)  # refuses names that there are not
         if not check:
+            if chosen is not None:
+                raise ValueError("--only goes with --check")
             console.print(datasets_table(root))
             return
-        chosen = only.split(",") if only else None
         rows = list(dataset_statistics(chosen, root, workers or os.cpu_count() or 1))
         console.print(statistics_table(rows))
         for line in remarks(rows):

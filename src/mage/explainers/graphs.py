@@ -101,10 +101,12 @@ def explain_graph(
 ) -> Explanation:
     """:func:`explain` by one request."""
     require("torch_geometric", "pyg")
+    from mage._torch.graph_input import check_graph
     from mage.explainers.large_graphs import PlayerReduction
     from mage.games.model_game import ModelGame
 
     started = time.perf_counter()
+    check_graph(data)
     count = int(getattr(data, "num_nodes", None) or 0)
     known = getattr(data, "names", None)
     if names is None and isinstance(known, Sequence) and not isinstance(known, str) and len(known) == count:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence, Sized
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
@@ -109,6 +109,8 @@ class Steps:
 
     def __init__(self, request: ExplainRequest, progress: Progress) -> None:
         self.request = request
+        if not (progress is None or isinstance(progress, bool) or callable(progress)):
+            raise ValueError(f"progress must be True, False or a function of the interactions, got {progress!r}")
         self._callback = progress if callable(progress) else None
         self._progress = False if callable(progress) else progress
 
@@ -163,7 +165,7 @@ def checked_names(names: Any, count: int) -> tuple[str, ...]:
     if names is None:
         return tuple(str(v) for v in range(count))
     if isinstance(names, str) or not isinstance(names, Sequence | np.ndarray) or len(names) != count:
-        given = f"got {len(names)}" if hasattr(names, "__len__") else f"got {names!r}"
+        given = f"got {len(names)}" if isinstance(names, Sized) else f"got {names!r}"
         raise ValueError(f"names must list {count} names, one per node, {given}")
     return tuple(str(name) for name in names)
 
@@ -172,8 +174,8 @@ def checked_class_names(names: Sequence[str] | None, game: Game) -> tuple[str, .
     """Names of the classes, as many as there are; none where they are not known."""
     if names is None:
         return ()
-    if isinstance(names, str):
-        raise ValueError(f"class_names must be a list of names, got the text {names!r}")
+    if isinstance(names, str | bytes) or not isinstance(names, Sized) or not isinstance(names, Iterable):
+        raise ValueError(f"class_names must be a list of names, got {names!r}")
     if not len(names):
         return ()
     if game.target is None:

@@ -93,7 +93,7 @@ class ExplainRequest:
 def _parts(request: Any) -> list[Any]:
     if request is None:
         return []
-    several = isinstance(request, Iterable) and not isinstance(request, ExplainRequest)
+    several = isinstance(request, Iterable) and not isinstance(request, ExplainRequest | str)
     return list(request) if several else [request]
 
 

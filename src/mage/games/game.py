@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence, Sized
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from mage._core.checks import checked_whole
+from mage._core.checks import checked_number, checked_whole
 from mage._core.typing import Bits, Floats, Integers, Masks
 from mage.games.memo import Memo, distinct
 from mage.graph import PlayerGraph, as_masks, component_rows, networkx_order, packing
@@ -87,13 +87,11 @@ class Game:
         checked_whole("memory_cap", memory_cap)
         checked_whole("bytes_per_coalition", per_coalition)
         checked_whole("memo_capacity", memo_capacity, least=0)
-        if baseline is not None and not np.isfinite(baseline):
-            raise ValueError(f"baseline must be finite, got {baseline}")
         self.value_fn = value_fn
         self.batch_size = max(1, min(batch_size, memory_cap // per_coalition))
         self._asked = 0
         self._memo = Memo(packing.num_words(self.num_players), memo_capacity)
-        self._baseline = None if baseline is None else float(baseline)
+        self._baseline = None if baseline is None else checked_number("baseline", baseline)
 
     def __repr__(self) -> str:
         kind = "complete graph" if self.graph.is_complete else f"{self.graph.num_edges} edges"
@@ -333,8 +331,8 @@ def _as_numbers(values: Any) -> Floats:
 def _checked_names(names: Sequence[str] | None, num_players: int) -> tuple[str, ...]:
     if names is None:
         return tuple(str(i) for i in range(num_players))
-    if isinstance(names, str):
-        raise ValueError(f"names must be a list of {num_players} names, got the string {names!r}")
+    if isinstance(names, str) or not isinstance(names, Sized) or not isinstance(names, Iterable):
+        raise ValueError(f"names must be a list of {num_players} names, got {names!r}")
     if len(names) != num_players:
         raise ValueError(f"names must list {num_players} names, one a player, got {len(names)}")
     return tuple(str(name) for name in names)

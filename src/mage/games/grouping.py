@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import heapq
 import itertools
+import math
 import operator
 from collections.abc import Callable, Iterable
 from typing import Any
@@ -91,6 +92,8 @@ def checked_groups(groups: Any, players: Integers, num_nodes: int, edges: Intege
             raise ValueError(f"groups must be one of {', '.join(GROUPINGS)}, labels or lists of nodes; got {groups!r}")
         groups = GROUPINGS[groups]
     if callable(groups):
+        if isinstance(groups, type):
+            raise TypeError(f"groups must be labels, lists of nodes or a function, got the class {groups.__name__}")
         found = groups(edges, len(players))
         if found is None:
             return None
@@ -143,6 +146,8 @@ def _labels_of_nodes(groups: Any, num_nodes: int) -> Integers:
     if listed and (isinstance(listed[0], str) or not isinstance(listed[0], Iterable)):
         if len(listed) != num_nodes:
             raise ValueError(f"groups must label all {num_nodes} nodes, got {len(listed)} labels")
+        if any(label is None or (isinstance(label, float) and math.isnan(label)) for label in listed):
+            raise ValueError("groups: a label is missing (None or nan); all nodes need one")
         try:
             return np.unique(np.asarray(listed), return_inverse=True)[1].astype(np.int64)
         except (TypeError, ValueError):

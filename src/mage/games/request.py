@@ -6,9 +6,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-
-from mage._core.checks import checked_whole
+from mage._core.checks import checked_choice, checked_number, checked_whole
 from mage._core.conversion import stored_as
 from mage._torch.conventions import OUTPUTS, RETURN_TYPES, TASKS
 
@@ -40,8 +38,7 @@ class ModelRequest:
     def __post_init__(self) -> None:
         allowed = (("output", OUTPUTS), ("task", TASKS), ("return_type", RETURN_TYPES))
         for name, values in allowed:
-            if getattr(self, name) not in values:
-                raise ValueError(f"{name} must be one of {', '.join(values)}; got {getattr(self, name)!r}")
+            checked_choice(name, getattr(self, name), values)
         if self.target is not None:
             try:
                 object.__setattr__(self, "target", checked_whole("target", self.target, least=0))
@@ -50,8 +47,11 @@ class ModelRequest:
         if self.batch_size is not None:
             checked_whole("batch_size", self.batch_size)
         checked_whole("memory_cap", self.memory_cap)
-        if self.baseline is not None and not (_is_number(self.baseline) and np.isfinite(self.baseline)):
-            raise ValueError(f"baseline must be a finite number, got {self.baseline!r}")
+        if self.baseline is not None:
+            object.__setattr__(self, "baseline", checked_number("baseline", self.baseline))
+
+
+_OTHERS = ("present", "absent")
 
 
 @stored_as("graph request")
@@ -101,7 +101,11 @@ class GraphRequest(ModelRequest):
             raise ValueError("node and edge: give one of the two")
         if self.edge is not None:
             object.__setattr__(self, "edge", _checked_pair(self.edge))
-        if self.refine not in (None, True, False, "present", "absent"):
+        if not (
+            self.refine is None
+            or isinstance(self.refine, bool)
+            or (isinstance(self.refine, str) and self.refine in _OTHERS)
+        ):
             raise ValueError(f"refine must be True, False, 'present' or 'absent', got {self.refine!r}")
         if self.max_players is not None:
             checked_whole("max_players", self.max_players, least=2)
@@ -187,7 +191,3 @@ def _checked_texts(name: str, values: Any) -> tuple[str, ...]:
     if isinstance(values, str) or not isinstance(values, Iterable) or not all(isinstance(v, str) for v in values):
         raise ValueError(f"{name} must be a list of names, got {values!r}")
     return tuple(values)
-
-
-def _is_number(value: Any) -> bool:
-    return isinstance(value, int | float | np.number) and not isinstance(value, bool)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import operator
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 
 _BLOCK_ROWS = 1 << 15
 _COUNTING_STEPS = 100_000
+_MOST_PLAYERS = 1 << 16  # the bits of their adjacency take n² / 8 bytes
 
 
 class CoalitionBlock(NamedTuple):
@@ -306,15 +308,29 @@ def _as_array(source: Any) -> AnyArray:
     return np.asarray(source)
 
 
+def _shortened(value: Any) -> str:
+    text = repr(value)
+    return text if len(text) <= 80 else f"{text[:80]} …"
+
+
 def _checked_count(num_players: int) -> int:
-    if isinstance(num_players, bool) or int(num_players) != num_players or num_players < 1:
+    number = isinstance(num_players, int | float | np.number) and not isinstance(num_players, bool)
+    if not number or not math.isfinite(num_players) or int(num_players) != num_players or num_players < 1:
         raise ValueError(f"num_players must be a whole number ≥ 1, got {num_players!r}")
-    return int(num_players)
+    count = int(num_players)
+    if count > _MOST_PLAYERS:
+        raise ValueError(
+            f"num_players: {count:,} are more than the {_MOST_PLAYERS:,} whose graph fits in memory; let groups play"
+        )
+    return count
 
 
 def _normalised(edges: Any, num_players: int) -> Integers:
     """Undirected edges [e, 2] with i < j, each once, sorted."""
-    pairs = _as_array(edges if hasattr(edges, "shape") else list(edges))
+    try:
+        pairs = _as_array(edges if hasattr(edges, "shape") else list(edges))
+    except (TypeError, ValueError):
+        raise ValueError(f"edges must be pairs of players [e, 2], got {_shortened(edges)}") from None
     if pairs.size == 0:
         return np.zeros((0, 2), dtype=np.int64)
     if pairs.ndim != 2 or pairs.shape[1] != 2:

@@ -9,12 +9,14 @@ from typing import Any
 
 import numpy as np
 
-from mage._core.checks import checked_whole
+from mage._core.checks import checked_choice, checked_whole
 from mage.indices.choice import AUTO_METHODS
 from mage.indices.estimators import ESTIMATORS, accepted_fields
 from mage.indices.estimators.surrogate import REGRESSORS
 from mage.indices.families import checked_order, family_named
 from mage.indices.stopping import CONDITIONS
+
+_MOST_DRAWS = 10**7  # each is kept until all are there
 
 
 @dataclass(frozen=True)
@@ -59,17 +61,20 @@ class IndexRequest:
         self._set("index", family.name)
         if self.order is not None:
             self._set("order", checked_order(family, self.order))
-        if self.method != "auto" and self.method not in ESTIMATORS:
-            raise ValueError(f"method must be one of auto, {', '.join(ESTIMATORS)}; got {self.method!r}")
+        checked_choice("method", self.method, ("auto", *ESTIMATORS))
         for name, least in (("budget", 1), ("permutations", 1), ("samples", 1), ("seed", 0), ("radius", 0)):
             value = getattr(self, name)
             if value is not None or name == "seed":
                 self._set(name, checked_whole(name, value, least=least))
+        for name in ("permutations", "samples"):
+            if (getattr(self, name) or 0) > _MOST_DRAWS:
+                raise ValueError(
+                    f"{name}: {getattr(self, name):,} draws are more than the {_MOST_DRAWS:,} that can be kept"
+                )
         if not isinstance(self.antithetic, bool | np.bool_):
             raise ValueError(f"antithetic must be True or False, got {self.antithetic!r}")
         self._set("antithetic", bool(self.antithetic))
-        if self.regressor not in REGRESSORS:
-            raise ValueError(f"regressor must be one of {', '.join(REGRESSORS)}; got {self.regressor!r}")
+        checked_choice("regressor", self.regressor, REGRESSORS)
         if self.orderings is not None:
             self._set("orderings", _checked_orderings(self.orderings))
             if self.permutations is not None:
@@ -97,7 +102,10 @@ class IndexRequest:
 
 def _checked_orderings(orderings: Any) -> tuple[tuple[int, ...], ...]:
     """Orderings given by the user, [t, n], each a permutation of the players 0 … n − 1."""
-    array = np.asarray(orderings)
+    try:
+        array = np.asarray(orderings)
+    except ValueError:
+        raise ValueError("orderings must have shape [t, n]; rows differ in length") from None
     if array.ndim != 2 or 0 in array.shape:
         raise ValueError(f"orderings must have shape [t, n] with t ≥ 1, got {list(array.shape)}")
     if not np.array_equal(np.sort(array, axis=1), np.broadcast_to(np.arange(array.shape[1]), array.shape)):

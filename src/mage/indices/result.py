@@ -325,6 +325,8 @@ class Interactions:
         if isinstance(players, np.ndarray) and players.dtype == np.bool_:
             return np.flatnonzero(as_masks(players, self.num_players)[0]).tolist()
         listed = [players] if isinstance(players, int | np.integer) else players
+        if not isinstance(listed, Iterable):
+            raise TypeError(f"players must be a player or several, got {players!r}")
         try:
             return [checked_player(player, self.num_players) for player in listed]
         except ValueError as error:

@@ -46,6 +46,8 @@ def from_plain(header: dict[str, Any], arrays: dict[str, AnyArray]) -> Interacti
     for name in arrays.keys() - {"edges"}:
         if arrays[name].dtype.kind not in "fiu":
             raise ValueError(f"{name} must hold numbers, got {arrays[name].dtype}")
+    if arrays["edges"].shape[1:] != (2,):
+        raise ValueError(f"edges must have shape [e, 2], got {list(arrays['edges'].shape)}")
     values, players, order = arrays["values"], header["num_players"], header["order"]
     if not (1 <= players <= values.size and 1 <= order <= max(players, _LARGEST_ORDER)):
         raise ValueError(f"{values.size} values do not fit {players} players and order {order}")

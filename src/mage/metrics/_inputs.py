@@ -9,20 +9,26 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mage._core.typing import Floats, Integers, Masks
+from mage.games import Game
 
 
-def as_array(values: Any) -> NDArray[Any]:
+def as_array(values: Any, argument: str = "values") -> NDArray[Any]:
     """A numpy array of an array, a list or a tensor."""
     if hasattr(values, "detach"):
         values = values.detach().cpu().numpy()
-    return np.asarray(values)
+    try:
+        return np.asarray(values)
+    except ValueError:
+        raise ValueError(f"{argument} must be an array, got lists of different lengths") from None
 
 
 def node_set(nodes: Any, num_nodes: int | None = None, argument: str = "nodes") -> frozenset[int]:
     """Nodes from an explanation, motifs, a boolean mask, or node numbers."""
     if hasattr(nodes, "motifs"):
         nodes = getattr(nodes.motifs, "nodes", None) or [node for motif in nodes.motifs for node in motif.nodes]
-    array = as_array(list(nodes) if isinstance(nodes, set | frozenset | range) else nodes)
+    array = as_array(list(nodes) if isinstance(nodes, set | frozenset | range) else nodes, argument)
+    if array.ndim == 0:
+        raise ValueError(f"{argument} must be node numbers or a boolean mask, got {nodes!r}")
     if array.dtype == bool:
         if array.ndim != 1 or (num_nodes is not None and len(array) != num_nodes):
             raise ValueError(f"{argument} must be a mask of {num_nodes} nodes, got one of shape {array.shape}")
@@ -34,6 +40,15 @@ def node_set(nodes: Any, num_nodes: int | None = None, argument: str = "nodes") 
     if array.min() < 0 or (num_nodes is not None and array.max() >= num_nodes):
         raise ValueError(f"{argument} must be between 0 and {num_nodes}, got {array.min()} to {array.max()}")
     return frozenset(array.tolist())
+
+
+def checked_game(game: Any) -> Game:
+    """A game, or an error that says how to make one."""
+    if not isinstance(game, Game):
+        raise TypeError(
+            f"game must be a mage.Game, such as mage.games.ModelGame(model, data), got {type(game).__name__}"
+        )
+    return game
 
 
 def node_mask(nodes: Any, num_nodes: int, argument: str = "nodes") -> Masks:
@@ -53,7 +68,7 @@ def motif_labels(motifs: Any, num_nodes: int | None, argument: str) -> Integers:
         num_nodes = num_nodes if num_nodes is not None else int(motifs.num_nodes)
         motifs = [motif.nodes for motif in found]
     if not _is_groups(motifs):
-        labels = as_array(motifs)
+        labels = as_array(motifs, argument)
         if labels.ndim != 1 or (num_nodes is not None and len(labels) != num_nodes):
             raise ValueError(f"{argument} must be one label for each of {num_nodes} nodes, got shape {labels.shape}")
         labels = labels.astype(np.int64)
@@ -92,7 +107,13 @@ def _is_groups(motifs: Any) -> bool:
 
 def finite(values: Any, argument: str) -> Floats:
     """Finite numbers."""
-    array = as_array(values).astype(np.float64)
+    try:
+        array = as_array(values, argument)
+        array = array if np.iscomplexobj(array) else array.astype(np.float64)
+    except (TypeError, ValueError):
+        raise ValueError(f"{argument} must be numbers, got {values!r}") from None
+    if np.iscomplexobj(array):
+        raise ValueError(f"{argument} must be real numbers, got complex ones")
     if not np.isfinite(array).all():
         raise ValueError(f"{argument} must be finite")
     return array

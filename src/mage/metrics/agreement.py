@@ -71,7 +71,10 @@ def edge_auc(scores: Any, truth: Any) -> float:
     Returns:
         A number in [0, 1], ½ for constant scores; NaN where the ground truth has one class only.
     """
-    numbers, true = finite(scores, "scores").ravel(), as_array(truth).astype(bool).ravel()
+    numbers, labels = finite(scores, "scores").ravel(), as_array(truth, "truth").ravel()
+    if labels.dtype.kind not in "biuf" or not np.isin(labels, (0, 1)).all():
+        raise ValueError("truth must have True or False (1 or 0) for each edge")
+    true = labels.astype(bool)
     if numbers.shape != true.shape:
         raise ValueError(f"truth must have one value for each of {len(numbers)} edges, got {len(true)}")
     if true.all() or not true.any():

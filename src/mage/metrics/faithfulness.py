@@ -10,7 +10,7 @@ import numpy as np
 from mage._core.checks import checked_whole
 from mage._core.typing import Floats, Masks
 from mage.games import Game
-from mage.metrics._inputs import node_mask
+from mage.metrics._inputs import checked_game, node_mask
 from mage.metrics.cases import ExplainedGraph
 from mage.metrics.registry import register
 
@@ -56,7 +56,7 @@ def fidelity(game: Game, nodes: Any) -> Fidelity:
         game: The game whose worth is the model's output.
         nodes: An explanation, motifs, players' numbers or a boolean mask over the players.
     """
-    inside = node_mask(nodes, game.num_players)
+    inside = node_mask(nodes, checked_game(game).num_players)
     everyone, without, only = game.worth(np.stack([np.ones_like(inside), ~inside, inside]))
     return Fidelity(float(everyone - without), float(everyone - only))
 
@@ -82,10 +82,10 @@ def robust_fidelity(game: Game, nodes: Any, alpha: float = 0.8, samples: int = 1
         samples: Number of coalitions drawn for each side; a side with no more subsets than this is computed exactly.
         seed: Seed of the draws.
     """
-    if not 0 <= alpha <= 1:
+    if not isinstance(alpha, int | float) or not 0 <= alpha <= 1:
         raise ValueError(f"alpha must be between 0 and 1, got {alpha}")
     checked_whole("samples", samples, least=2)
-    inside = node_mask(nodes, game.num_players)
+    inside = node_mask(nodes, checked_game(game).num_players)
     everyone = float(game.worth(np.ones((1, game.num_players), dtype=bool))[0])
     streams = np.random.default_rng(seed).spawn(2)
     # Ω^α(S) leaves: those who stay of S do so with probability 1 − α, as do those of V∖S who stay in Fid⁻.

@@ -150,7 +150,7 @@ _register("_connected", " connected", lambda case: case.connected_groups)
 
 
 def _masks(groups: Any, num_players: int) -> Masks:
-    array = as_array(groups) if hasattr(groups, "shape") else None
+    array = as_array(groups, "groups") if hasattr(groups, "shape") else None
     if array is not None and array.dtype == bool and array.ndim == 2 and array.shape[1] == num_players:
         return array
     rows = [node_mask(group, num_players, "groups") for group in groups]

@@ -10,7 +10,7 @@ from typing import Any, TypedDict
 
 import numpy as np
 
-from mage._core.checks import checked_whole
+from mage._core.checks import checked_choice, checked_flag, checked_whole
 from mage.motifs.objective import OBJECTIVES
 from mage.motifs.solvers import SOLVERS
 
@@ -67,14 +67,13 @@ class MotifRequest:
             "num_motifs": checked_whole("num_motifs", self.num_motifs),
             "max_nodes": _checked_max_nodes(self.max_nodes),
             "tau": _checked_share("tau", self.tau),
-            "connected": bool(self.connected),
+            "connected": checked_flag("connected", self.connected),
             "noise_floor": _checked_share("noise_floor", self.noise_floor),
             "include": _checked_nodes("include", self.include),
             "exclude": _checked_nodes("exclude", self.exclude),
         }
         for name, value, allowed in (("objective", self.objective, OBJECTIVES), ("solver", self.solver, SOLVERS)):
-            if value not in allowed:
-                raise ValueError(f"{name} must be one of {', '.join(allowed)}; got {value!r}")
+            checked_choice(name, value, allowed)
         if self.node_limit is not None:
             settled["node_limit"] = checked_whole("node_limit", self.node_limit)
         for name, value in settled.items():

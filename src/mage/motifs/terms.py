@@ -49,6 +49,8 @@ def terms_of(source: Any, edges: Any) -> tuple[TermArrays, PlayerGraph, tuple[st
         return _of_interactions(source, edges)
     if hasattr(source, "detach"):
         source = source.detach().cpu().numpy()
+    if isinstance(source, complex) or getattr(getattr(source, "dtype", None), "kind", "") == "c":
+        raise TypeError("interactions: a matrix must hold real numbers, got complex ones")
     try:
         matrix = np.asarray(source, dtype=np.float64)
     except (TypeError, ValueError) as error:

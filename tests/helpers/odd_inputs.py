@@ -1,0 +1,52 @@
+"""Values that people pass by mistake, and a small model and graph to pass them with."""
+
+import math
+
+import numpy as np
+import torch
+from torch import nn
+from torch_geometric.data import Data
+from torch_geometric.nn import GraphConv, global_mean_pool
+
+ODD = {
+    "nan": math.nan,
+    "infinity": math.inf,
+    "minus one": -1,
+    "zero": 0,
+    "one and a half": 1.5,
+    "text of a number": "2",
+    "empty text": "",
+    "text": "nope",
+    "bytes": b"x",
+    "true": True,
+    "empty list": [],
+    "list": [0],
+    "list of lists": [[0, 1], [2]],
+    "list of None": [None, None],
+    "dictionary": {"a": 1},
+    "set": {1},
+    "a billion": 10**9,
+    "a googol": 10**100,
+    "complex": 1j,
+    "object": object(),
+    "class": dict,
+    "array": np.array([0.5, math.nan]),
+    "tensor": torch.tensor([1, 2, 3]),
+}
+
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        torch.manual_seed(0)
+        self.layer, self.head = GraphConv(3, 4), nn.Linear(4, 2)
+
+    def forward(self, x, edge_index, batch):
+        return self.head(global_mean_pool(self.layer(x, edge_index).tanh(), batch))
+
+
+def graph(**changes):
+    edges = torch.tensor([[0, 1, 2, 3, 4, 0], [1, 2, 3, 4, 0, 2]])
+    generator = torch.Generator().manual_seed(0)
+    plain = {"x": torch.rand(5, 3, generator=generator), "edge_index": torch.cat([edges, edges.flip(0)], dim=1)}
+    return Data(**plain | changes)

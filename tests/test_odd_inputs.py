@@ -1,0 +1,226 @@
+"""Odd inputs end in a right answer, or in an error that names the argument; none hangs or fails deep inside."""
+
+import math
+import re
+import traceback
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from torch import nn
+from torch_geometric.data import Data, HeteroData
+from typer.testing import CliRunner
+
+import mage
+from mage import Game, metrics
+from mage.cli import app
+from mage.explainers.fields import GraphFields
+from mage.games import ModelGame
+from mage.testing import random_game
+from tests.helpers.odd_inputs import ODD, Net, graph
+
+HERE = str(Path(mage.__file__).parent)
+# Names and classes are given besides the fields of requests.
+ARGUMENTS = [*GraphFields.__annotations__, "names", "class_names", "progress", "request"]
+
+
+def outcome(call, *names):
+    """What a call returns; an error must name an argument, and must be raised by mage itself."""
+    try:
+        return call()
+    except (ValueError, TypeError, KeyError) as caught:
+        error = caught
+    assert any(re.search(rf"\b{name}\b", str(error)) for name in names), f"{error} names none of {names}"
+    assert traceback.extract_tb(error.__traceback__)[-1].filename.startswith(HERE)
+    return None
+
+
+def test_there_are_many():
+    assert len(ARGUMENTS) * len(ODD) > 900
+
+
+@pytest.mark.parametrize("argument", ARGUMENTS)
+def test_arguments_of_explain(argument):
+    plain = mage.explain(Net().eval(), graph(), progress=False)
+    for value in ODD.values():
+        given = {"progress": False} | {argument: value}
+        explanation = outcome(lambda given=given: mage.explain(Net().eval(), graph(), **given), argument)
+        if explanation is None:
+            continue
+        # Whatever was accepted is what it says: everything that the model adds up to is shared out.
+        total = explanation.interactions.group(range(explanation.interactions.num_players))
+        assert math.isfinite(total)
+        assert explanation.prediction == pytest.approx(plain.prediction[: len(explanation.prediction)])
+
+
+GRAPHS = {
+    "class": (Data, "data"),
+    "None": (None, "data"),
+    "text": ("graph", "data"),
+    "list": ([graph()], "data"),
+    "dictionary": (dict(graph().to_dict()), "data"),
+    "hetero": (HeteroData(), "data"),
+    "empty": (Data(), "data"),
+    "edges as an array": (graph(edge_index=graph().edge_index.numpy()), "edge_index"),
+    "edges as a list": (graph(edge_index=graph().edge_index.tolist()), "edge_index"),
+    "sparse edges": (graph(edge_index=torch.eye(5).to_sparse()), "edge_index"),
+    "edges as floats": (graph(edge_index=graph().edge_index.float()), "edge_index"),
+    "edges transposed": (graph(edge_index=graph().edge_index.T), "edge_index"),
+    "edges to nowhere": (graph(edge_index=torch.tensor([[0], [77]])), "edge_index"),
+    "negative edges": (graph(edge_index=torch.tensor([[0], [-1]])), "edge_index"),
+    "no edges": (graph(edge_index=None), "edge_index"),
+    "flat edges": (graph(edge_index=torch.arange(4)), "edge_index"),
+    "features as an array": (graph(x=np.ones((5, 3), dtype=np.float32)), "x"),
+    "features as a list": (graph(x=[[1.0, 2.0, 3.0]] * 5), "x"),
+    "sparse features": (graph(x=torch.ones(5, 3).to_sparse()), "x"),
+    "features of too few": (graph(x=torch.ones(3, 3), num_nodes=5), "x"),
+    "a single number": (graph(x=torch.tensor(1.0)), "x"),
+    "too narrow": (graph(x=torch.ones(5, 2)), "model"),
+    "whole numbers": (graph(x=torch.ones(5, 3, dtype=torch.long)), "model"),
+    "more nodes than rows": (graph(num_nodes=8), "num_nodes"),
+    "weights as a list": (graph(edge_weight=[1.0]), "edge_weight"),
+}
+
+
+@pytest.mark.parametrize("name", GRAPHS)
+def test_graphs(name):
+    data, argument = GRAPHS[name]
+    assert outcome(lambda: mage.explain(Net().eval(), data), argument) is None
+    assert outcome(lambda: list(mage.explain_many(Net().eval(), [data])), argument) is None
+    assert outcome(lambda: ModelGame(Net().eval(), data), argument) is None
+
+
+def test_an_attribute_with_the_name_of_python():
+    data = graph()
+    data["self"] = torch.ones(5)
+    assert outcome(lambda: mage.explain(Net().eval(), data), "self") is None
+
+
+MODELS = {
+    "None": None,
+    "number": 5,
+    "class": Net,
+    "linear": nn.Linear(3, 2),
+    "decisions": lambda x, edge_index, batch: Net()(x, edge_index, batch) > 0,
+    "complex": lambda x, edge_index, batch: Net()(x, edge_index, batch) * 1j,
+    "nothing": lambda x, edge_index, batch: None,
+    "text": lambda x, edge_index, batch: "yes",
+    "empty": lambda x, edge_index, batch: x[:0],
+    "cube": lambda x, edge_index, batch: x[None],
+    "empty tuple": lambda x, edge_index, batch: (),
+    "failing": lambda x, edge_index, batch: x @ x,
+    "needing more": lambda x, edge_index, teapot, batch: x,
+    "no forward": nn.Module(),
+}
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_models(name):
+    assert outcome(lambda: mage.explain(MODELS[name], graph()), "model") is None
+    assert outcome(lambda: ModelGame(MODELS[name], graph()), "model") is None
+
+
+@pytest.mark.parametrize("value", [*ODD, "no function"])
+def test_functions_of_the_user(value):
+    given = ODD.get(value)
+    for argument in ("forward", "masking"):
+        for function in (given, lambda *_: given):
+            fields = {argument: function}
+            outcome(lambda fields=fields: mage.explain(Net().eval(), graph(), **fields), argument, "model")
+
+
+def by_size(masks):
+    return masks.sum(axis=1)
+
+
+@pytest.mark.parametrize("value", ODD)
+@pytest.mark.parametrize("argument", ["num_players", "edges", "names", "value_fn", "baseline", "batch_size"])
+def test_games(argument, value):
+    fields = {"value_fn": by_size, "num_players": 4} | {argument: ODD[value]}
+    game = outcome(lambda: Game(**fields), argument)
+    if game is not None and game.num_players < 100 and argument != "value_fn":
+        assert game.worth(np.ones((1, game.num_players), dtype=bool))[0] == game.num_players - game.baseline
+
+
+def test_more_players_than_memory():
+    for count in (10**9, 200_000):
+        with pytest.raises(ValueError, match="num_players"):
+            Game(by_size, count)
+
+
+@pytest.mark.parametrize("value", ODD)
+def test_interactions_of_odd_players(value):
+    index = mage.interactions(random_game(4), order=2)
+    answer = outcome(lambda: index[ODD[value]], "players", "player", "index", "covers")
+    assert answer is None or math.isfinite(answer)
+
+
+@pytest.mark.parametrize("value", ODD)
+@pytest.mark.parametrize("argument", ["interactions", "edges"])
+def test_motifs_of_odd_matrices(argument, value):
+    fields = {"interactions": np.eye(3), "edges": [(0, 1)]} | {argument: ODD[value]}
+    motifs = outcome(lambda: mage.find_motifs(**fields, max_nodes=2), argument)
+    assert motifs is None or math.isfinite(motifs.objective)
+
+
+@pytest.mark.parametrize("value", ODD)
+def test_metrics(value):
+    odd, game = ODD[value], random_game(5)
+    truth = np.array([True, False, True, False, False])
+    for call, argument in (
+        (lambda: metrics.fidelity(odd, [0]), "game"),
+        (lambda: metrics.fidelity(game, odd), "nodes"),
+        (lambda: metrics.robust_fidelity(game, [0], odd), "alpha"),
+        (lambda: metrics.robust_fidelity(game, [0], samples=odd), "samples"),
+        (lambda: metrics.node_f1(odd, truth), "nodes"),
+        (lambda: metrics.node_f1([0], odd), "truth"),
+        (lambda: metrics.edge_auc(odd, truth), "scores|truth"),
+        (lambda: metrics.edge_auc(np.arange(5.0), odd), "truth"),
+    ):
+        outcome(call, argument)
+
+
+def test_truths_that_are_no_truths():
+    with pytest.raises(ValueError, match="truth"):
+        metrics.edge_auc(np.array([0.1, 0.2]), np.array([2, 0]))
+    with pytest.raises(ValueError, match="groups"):
+        mage.explain(Net().eval(), graph(), groups=[math.nan] * 5)
+    with pytest.raises(ValueError, match="connected"):
+        mage.explain(Net().eval(), graph(), connected="no")
+    with pytest.raises(TypeError, match="interactions"):
+        mage.find_motifs(np.eye(3) * 1j, edges=[(0, 1)])
+
+
+@pytest.mark.parametrize("path", ["", ".", "/"])
+def test_files_without_a_name(path):
+    explanation = mage.explain(Net().eval(), graph())
+    with pytest.raises(ValueError, match="path"):
+        explanation.save(path)
+
+
+def test_edges_that_were_emptied(tmp_path):
+    explanation = mage.explain(Net().eval(), graph())
+    file = tmp_path / "index.npz"
+    explanation.interactions.save(file)
+    with np.load(file) as archive:
+        arrays = dict(archive)
+    arrays["edges"] = np.zeros(0, dtype=np.int64)
+    with file.open("wb") as stream:
+        np.savez(stream, **arrays)
+    with pytest.raises(ValueError, match="edges must have shape"):
+        mage.Interactions.load(file)
+
+
+@pytest.mark.parametrize(
+    ("graphs", "argument"), [(None, "graphs"), (5, "graphs"), ([None], "data"), (["a"], "data"), ([[]], "data")]
+)
+def test_many(graphs, argument):
+    assert outcome(lambda: list(mage.explain_many(Net().eval(), graphs)), argument) is None
+
+
+@pytest.mark.parametrize("options", [["--only", "nope"], ["--check", "--only", "nope"], ["--only", "ba_2motifs"]])
+def test_datasets_that_there_are_not(options):
+    result = CliRunner().invoke(app, ["datasets", *options])
+    assert result.exit_code == 2
+    assert "--only goes with --check" in result.output or "no dataset 'nope'" in result.output

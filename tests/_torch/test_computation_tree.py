@@ -5,10 +5,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from torch_geometric.data import Data
 
-from mage._kernels.neighbourhoods import colours_by_round
 from mage._torch.computation_tree import build_computation_tree, incoming_edges
 from mage.games import ModelGame
-from mage.graph import packing
+from mage.games.colouring import Colouring
+from mage.graph import PlayerGraph, packing
 from mage.models import GAT, GCN, GIN
 from mage.testing import random_graph
 
@@ -37,9 +37,7 @@ def test_roots_contribute_what_they_do_in_their_coalitions(kind, players, layers
     roots = generator.integers(players, size=12)
     masks[np.arange(12), roots] = True
     coalitions, with_degrees = packing.pack(masks), kind == "gcn"
-    colours = np.empty((layers + 1, 12, players), dtype=np.uint64)
-    colours_by_round(coalitions, graph.adjacency_bits, contributions.kinds, layers, with_degrees, colours)
-    tree = contributions.tree(coalitions, roots, colours, with_degrees)
+    tree = contributions.tree(coalitions, roots, contributions.colouring(graph, layers, with_degrees))
     assert contributions.of_tree(tree, 12) == pytest.approx(contributions(coalitions)[np.arange(12), roots], abs=1e-12)
 
 
@@ -48,10 +46,8 @@ def test_equal_parts_occur_once():
     leaves = np.arange(1, 6)
     edge_index = np.concatenate([np.stack([np.zeros(5, int), leaves]), np.stack([leaves, np.zeros(5, int)])], axis=1)
     masks = np.tril(np.ones((6, 6), dtype=bool))[1:]  # the centre with one leaf, two, …, five
-    adjacency = np.zeros((6, 1), dtype=np.uint64)
-    adjacency[0], adjacency[1:] = 0b111110, 1
-    colours = np.empty((2, 5, 6), dtype=np.uint64)
-    colours_by_round(packing.pack(masks), adjacency, np.array([0, 1, 1, 1, 1, 1], np.uint64), 1, False, colours)
+    colouring = Colouring.of_players(PlayerGraph.of(edge_index, 6), np.array([0, 1, 1, 1, 1, 1]), 1, False)
+    colours = colouring.by_round(packing.pack(masks))
     tree = build_computation_tree(
         edge_index, incoming_edges(edge_index, 6), masks, np.zeros(5, dtype=int), colours, False
     )

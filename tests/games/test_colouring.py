@@ -69,7 +69,7 @@ def test_hashes_are_equal_exactly_where_colours_are(edges, masking, rounds, with
     colouring = the_colouring(data, masking, rounds, with_degrees)
     masks = (np.arange(1, 64)[:, None] >> np.arange(6)) & 1 > 0
     bits = packing.pack(masks)
-    hashes, keys = colouring.of_nodes(bits)[0], colouring.keys(bits)
+    hashes, keys = colouring.of_nodes(bits), colouring.keys(bits)
     by_colour, by_graph = {}, {}
     for row, present in enumerate(masks):
         colours, gone = refined(data, present, masking, rounds, with_degrees)
@@ -93,7 +93,7 @@ def test_keys_of_targets_are_what_targets_know():
     members = np.concatenate([block.members for block in PlayerGraph.of(data.edge_index, 9).blocks()])
     with_two = members[packing.unpack(members, 9)[:, 2]]
     keys = colouring.keys(with_two, np.array([2]))
-    colours = colouring.of_nodes(with_two)[0][:, 2]
+    colours = colouring.of_nodes(with_two)[:, 2]
     assert len(np.unique(keys)) == len(np.unique(colours)) == len(np.unique(np.stack([keys, colours]), axis=1).T)
 
 
@@ -102,7 +102,7 @@ def test_lone_nodes_have_no_edges_not_even_to_themselves():
     colouring = the_colouring(data, "split", 2, False)
     lone = colouring.of_lone_nodes()
     assert len(np.unique(lone)) == 1
-    alone = colouring.of_nodes(packing.pack(np.eye(9, dtype=bool)))[0].diagonal()
+    alone = colouring.of_nodes(packing.pack(np.eye(9, dtype=bool))).diagonal()
     assert [v for v in range(9) if alone[v] != lone[v]] == [1, 4]
 
 
@@ -113,6 +113,16 @@ def test_rounds_end_with_the_last(rounds):
     bits = packing.pack(np.random.default_rng(0).random((20, 9)) < 0.6)
     by_round = colouring.by_round(bits)
     assert len(by_round) == rounds + 1
-    assert np.array_equal(by_round[-1], colouring.of_nodes(bits)[0])
+    assert np.array_equal(by_round[-1], colouring.of_nodes(bits))
     shorter = the_colouring(data, "remove", max(rounds - 1, 0), True)
-    assert np.array_equal(by_round[max(rounds - 1, 0)], shorter.of_nodes(bits)[0])
+    assert np.array_equal(by_round[max(rounds - 1, 0)], shorter.of_nodes(bits))
+
+
+def test_a_node_is_not_taken_for_three_neighbours():
+    """One node of a kind with three neighbours of another, and the other way round, beside a neighbour of one kind."""
+    stars = PlayerGraph(10, [(0, 1), (0, 2), (0, 3), (0, 4), (5, 6), (5, 7), (5, 8), (5, 9)])
+    kinds = np.array([0, 0, 1, 1, 1, 1, 0, 0, 0, 0])
+    colours = Colouring.of_players(stars, kinds, 1, False).of_nodes(packing.pack(np.ones((1, 10), dtype=bool)))[0]
+    assert colours[0] != colours[5]
+    assert colours[1] != colours[6]
+    assert len(set(colours[2:5])) == len(set(colours[6:])) == 1

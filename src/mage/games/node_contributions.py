@@ -15,9 +15,10 @@ from mage._torch.graph_input import GraphInput
 from mage._torch.masked_model import MaskedModel
 from mage._torch.masking import union_of_copies
 from mage._torch.outputs import Readout
+from mage.games.colouring import Colouring
 from mage.games.game import Game
 from mage.games.participants import Participants
-from mage.graph import packing
+from mage.graph import PlayerGraph, packing
 
 if TYPE_CHECKING:
     from torch_geometric.data import Data
@@ -44,19 +45,19 @@ def edges_are_alike(graph: GraphInput) -> bool:
     return not graph.edge and both and len(pairs) == graph.edge_index.size(1)
 
 
-def kinds_of_nodes(graph: GraphInput) -> Bits:
+def kinds_of_nodes(graph: GraphInput) -> Integers:
     """A number for each node, equal where nodes cannot be told apart by what they carry.
 
     Where edges are not alike every node is of a kind of its own, as then undirected colour refinement might take for
     equal what the model does not.
     """
-    alone = np.arange(graph.num_nodes, dtype=np.uint64)
+    alone = np.arange(graph.num_nodes, dtype=np.int64)
     if not edges_are_alike(graph):
         return alone
     rows = [_rows(value) for value in graph.node.values() if isinstance(value, Tensor)]
     if not rows:
         return np.zeros_like(alone)
-    return np.unique(np.concatenate(rows, axis=1), axis=0, return_inverse=True)[1].reshape(-1).astype(np.uint64)
+    return np.unique(np.concatenate(rows, axis=1), axis=0, return_inverse=True)[1].reshape(-1).astype(np.int64)
 
 
 def _rows(value: Tensor) -> Floats:
@@ -72,7 +73,7 @@ class Wiring(NamedTuple):
         edges_alike: Whether neighbours only differ by what they are, not by the edges to them.
     """
 
-    kinds: Bits
+    kinds: Integers
     edge_index: Integers
     edges_alike: bool
 
@@ -131,10 +132,14 @@ class NodeContributions:
         masks = packing.unpack(coalitions, len(self._alone))
         return np.asarray(np.where(masks, self._scale * (self._outputs(masks) - self._alone), 0.0))
 
-    def tree(self, coalitions: Bits, roots: Integers, colours: Bits, with_degrees: bool) -> ComputationTree:
+    def colouring(self, graph: PlayerGraph, rounds: int, with_degrees: bool) -> Colouring:
+        """What tells nodes apart after rounds of messages, where degrees count from the start or not."""
+        return Colouring.of_players(graph, self.kinds, rounds, with_degrees)
+
+    def tree(self, coalitions: Bits, roots: Integers, colouring: Colouring) -> ComputationTree:
         """The computation tree of one node in each coalition; see :mod:`mage._torch.computation_tree`."""
-        masks = packing.unpack(coalitions, len(self._alone))
-        return build_computation_tree(self._edge_index, self._incoming, masks, roots, colours, with_degrees)
+        masks, colours = packing.unpack(coalitions, len(self._alone)), colouring.by_round(coalitions)
+        return build_computation_tree(self._edge_index, self._incoming, masks, roots, colours, colouring.with_degrees)
 
     def of_tree(self, tree: ComputationTree, count: int) -> Floats:
         """Contributions of the first ``count`` nodes, the roots [count]."""

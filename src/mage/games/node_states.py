@@ -47,7 +47,7 @@ class NodeStates:
 
         States that have not been met are computed.
         """
-        colours = self._trees.colouring.of_nodes(coalitions)[0]
+        colours = self._trees.colouring.of_nodes(coalitions)
         there = colours != 0
         known = self._table.size
         rows = np.full(colours.shape, -1, dtype=np.int64)

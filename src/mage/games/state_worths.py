@@ -217,7 +217,7 @@ def _by_pool(asked: AskedModel, colouring: Colouring, sample: Bits) -> StateWort
         if asked.alike(states.embed(rows, roots), expected):
             break
     else:
-        _check_colours(asked, colouring.of_nodes(sample[:_WITH_NODES])[0][coalition, node], expected)
+        _check_colours(asked, colouring.of_nodes(sample[:_WITH_NODES])[coalition, node], expected)
         raise NoTailError("computation trees of nodes are not to the model what they stand for")
     pool = _checked_pool(asked, states, tail, sample, answers)
     return StateWorths(asked, candidate, lambda coalitions: pool(states.rows(coalitions)), pool)

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from mage._core.progress import progress_bar
-from mage._core.typing import Bits, Floats, Integers
+from mage._core.typing import Bits, Floats, Integers, Masks
 from mage._kernels import neighbourhoods as kernels
 from mage.games import Game
 from mage.graph import CoalitionBlock, PlayerGraph, packing
@@ -37,11 +37,12 @@ from mage.indices.estimators.exact_local.coalitions import (
 from mage.indices.problem import Problem
 
 if TYPE_CHECKING:
-    from mage._torch.computation_tree import ComputationTree
+    from mage.games.colouring import Colouring
     from mage.games.node_contributions import NodeContributions
 
 _MOST_NEIGHBOURHOODS = 20_000_000
 _CHUNK = 1 << 12
+_FIRST_STEP = 1 << 6  # candidates looked at together at first, while almost each shows something new
 _TREES_AT_ONCE = 1 << 14
 _ROUNDINGS = 200  # how often a contribution may be rounded
 QUERIES_OF_A_CHECK = 2 * CHECKS + 1
@@ -53,30 +54,6 @@ class _Neighbourhoods(NamedTuple):
     members: Bits
     rejected: Bits
     roots: Integers
-
-
-class _Colours(NamedTuple):
-    """How nodes are told apart: kinds, rounds of refinement, and whether degrees count from the start."""
-
-    adjacency: Bits
-    kinds: Bits
-    rounds: int
-    with_degrees: bool
-
-    def of_roots(self, neighbourhoods: _Neighbourhoods) -> Bits:
-        result = np.empty(len(neighbourhoods.members), dtype=np.uint64)
-        kernels.root_colours(neighbourhoods.members, neighbourhoods.roots, *self, result)
-        return result
-
-    def of_all(self, coalitions: Bits) -> Bits:
-        result = np.empty((len(coalitions), len(self.kinds)), dtype=np.uint64)
-        kernels.all_colours(coalitions, *self, result)
-        return result
-
-    def by_round(self, coalitions: Bits) -> Bits:
-        result = np.empty((self.rounds + 1, len(coalitions), len(self.kinds)), dtype=np.uint64)
-        kernels.colours_by_round(coalitions, *self, result)
-        return result
 
 
 class Reach(NamedTuple):
@@ -142,21 +119,22 @@ def values_from_nodes(
         progress: Show a progress bar; by default on a terminal only.
     """
     game, last = problem.game, problem.game.num_queries + budget
-    colours = _colours(game, contributions, reach)
-    takes_trees = _takes_trees(contributions, reach, colours)
+    colouring = _colouring(game, contributions, reach)
+    takes_trees = _takes_trees(contributions, reach, colouring)
     if not takes_trees and not reach.extra_hop:
         # In small graphs no node is further away than messages go, but degrees still matter.
         further = reach._replace(extra_hop=True)
-        if _takes_trees(contributions, further, _colours(game, contributions, further)):
-            reach, colours, takes_trees = further, _colours(game, contributions, further), True
+        if _takes_trees(contributions, further, _colouring(game, contributions, further)):
+            reach, colouring, takes_trees = further, _colouring(game, contributions, further), True
     neighbourhoods = _all_neighbourhoods(game.graph, reach.radius)
-    keys, first, places = np.unique(colours.of_roots(neighbourhoods), return_index=True, return_inverse=True)
+    colours = colouring.of_roots(neighbourhoods.members, neighbourhoods.roots)
+    keys, first, places = np.unique(colours, return_index=True, return_inverse=True)
     if takes_trees:
-        values = _from_trees(game, contributions, neighbourhoods, first, colours, last, progress)
+        values = _from_trees(game, contributions, neighbourhoods, first, colouring, last, progress)
     else:
-        coalitions = _cover(neighbourhoods, keys, places, colours, max(last - game.num_queries, 0))
-        values = _from_coalitions(contributions, coalitions, keys, colours, reach, progress)
-    _check(game, keys, values, colours, reach, problem.request.seed)
+        coalitions = _cover(neighbourhoods, keys, places, colouring, max(last - game.num_queries, 0))
+        values = _from_coalitions(contributions, coalitions, keys, colouring, reach, progress)
+    _check(game, keys, values, colouring, reach, problem.request.seed)
     total = ClosedForm(game.num_players, problem.measures)
     for start in range(0, len(places), 1 << 18):
         part = slice(start, start + (1 << 18))
@@ -166,11 +144,11 @@ def values_from_nodes(
     return total.values()
 
 
-def _colours(game: Game, contributions: NodeContributions, reach: Reach) -> _Colours:
+def _colouring(game: Game, contributions: NodeContributions, reach: Reach) -> Colouring:
     """What tells nodes apart. Of those one hop further only the number counts, unless edges weigh differently."""
     by_degrees = reach.extra_hop and contributions.edges_alike
     rounds = reach.hops if by_degrees else reach.radius
-    return _Colours(game.graph.adjacency_bits, contributions.kinds, rounds, by_degrees)
+    return contributions.colouring(game.graph, rounds, by_degrees)
 
 
 def _too_many(needed: str) -> TooManyCoalitionsError:
@@ -198,20 +176,16 @@ def _all_neighbourhoods(graph: PlayerGraph, radius: int) -> _Neighbourhoods:
     return _Neighbourhoods(*(np.concatenate(part) for part in zip(*parts, strict=True)))
 
 
-def _takes_trees(contributions: NodeContributions, reach: Reach, colours: _Colours) -> bool:
+def _takes_trees(contributions: NodeContributions, reach: Reach, colouring: Colouring) -> bool:
     """Whether the model gives the root of a computation tree what it gives the node in its coalition.
 
     Models that count edges at their sources, or for which an edge must run both ways, do not.
     """
     try:
-        tree = _tree(contributions, reach.coalitions, reach.nodes, colours)
+        tree = contributions.tree(reach.coalitions, reach.nodes, colouring)
         return reach.agrees(contributions.of_tree(tree, len(reach.nodes)))
     except (RuntimeError, ValueError, TypeError, IndexError):
         return False  # the model does not take such graphs
-
-
-def _tree(contributions: NodeContributions, coalitions: Bits, roots: Integers, colours: _Colours) -> ComputationTree:
-    return contributions.tree(coalitions, roots, colours.by_round(coalitions), colours.with_degrees)
 
 
 def _from_trees(
@@ -219,7 +193,7 @@ def _from_trees(
     contributions: NodeContributions,
     neighbourhoods: _Neighbourhoods,
     first: Integers,
-    colours: _Colours,
+    colouring: Colouring,
     last: int,
     progress: bool | None,
 ) -> Floats:
@@ -234,7 +208,7 @@ def _from_trees(
         for start in range(0, len(order), _TREES_AT_ONCE):
             places = order[start : start + _TREES_AT_ONCE]
             rows = first[places]
-            tree = _tree(contributions, neighbourhoods.members[rows], neighbourhoods.roots[rows], colours)
+            tree = contributions.tree(neighbourhoods.members[rows], neighbourhoods.roots[rows], colouring)
             if game.num_queries + tree.queries(game.num_players) > last:
                 done = start / len(order)
                 raise _too_many(f"more than the {budget:,} queries that budget leaves, which sufficed for {done:.0%}")
@@ -243,23 +217,37 @@ def _from_trees(
     return values
 
 
-def _cover(neighbourhoods: _Neighbourhoods, keys: Bits, places: Integers, colours: _Colours, budget: int) -> Bits:
-    """Coalitions that show every colour, large ones first: they show more at once."""
+def _cover(neighbourhoods: _Neighbourhoods, keys: Bits, places: Integers, colouring: Colouring, budget: int) -> Bits:
+    """Coalitions that show every colour: each that still shows a new one, large ones first, which show more at once."""
     order = np.argsort(-packing.sizes(neighbourhoods.members), kind="stable")
-    candidates = np.ascontiguousarray(neighbourhoods.members[order])
-    known = np.zeros(len(keys), dtype=np.int64)
-    chosen = np.empty(min(budget, len(candidates)), dtype=np.int64)
-    count = kernels.cover(candidates, places[order], keys, *colours, known, chosen)
-    if count < 0:
-        raise _too_many(f"more than the {budget:,} queries that budget leaves")
-    return candidates[chosen[:count]]
+    candidates, wanted = neighbourhoods.members[order], places[order]
+    known = np.zeros(len(keys), dtype=np.bool_)
+    chosen: list[int] = []
+    start, step = 0, _FIRST_STEP
+    while start < len(candidates):
+        rows = start + np.flatnonzero(~known[wanted[start : start + step]])
+        place, shown = _places(keys, colouring.of_nodes(candidates[rows]))
+        for number, row in enumerate(rows):
+            if not known[wanted[row]]:
+                chosen.append(int(row))
+                known[place[number, shown[number]]] = True
+        if len(chosen) > budget:
+            raise _too_many(f"more than the {budget:,} queries that budget leaves")
+        start, step = start + step, min(2 * step, _CHUNK)
+    return candidates[chosen]
+
+
+def _places(keys: Bits, colours: Bits) -> tuple[Integers, Masks]:
+    """Where colours are among the sorted keys, and whether they are there at all."""
+    place = np.minimum(np.searchsorted(keys, colours), len(keys) - 1)
+    return place, keys[place] == colours
 
 
 def _from_coalitions(
     contributions: NodeContributions,
     coalitions: Bits,
     keys: Bits,
-    colours: _Colours,
+    colouring: Colouring,
     reach: Reach,
     progress: bool | None,
 ) -> Floats:
@@ -268,10 +256,8 @@ def _from_coalitions(
     with progress_bar("neighbourhoods", len(coalitions), progress) as tick:
         for start in range(0, len(coalitions), _CHUNK):
             block = coalitions[start : start + _CHUNK]
-            added, shown = contributions(block), colours.of_all(block)
-            place = np.searchsorted(keys, shown)
-            place[place == len(keys)] = 0
-            known = keys[place] == shown
+            added, shown = contributions(block), colouring.of_nodes(block)
+            place, known = _places(keys, shown)
             np.minimum.at(low, place[known], added[known])
             np.maximum.at(high, place[known], added[known])
             tick(len(block))
@@ -285,12 +271,12 @@ def _from_coalitions(
     return np.asarray((low + high) / 2)
 
 
-def _check(game: Game, keys: Bits, values: Floats, colours: _Colours, reach: Reach, seed: int) -> None:
+def _check(game: Game, keys: Bits, values: Floats, colouring: Colouring, reach: Reach, seed: int) -> None:
     """Compare the worths of random coalitions with the sums of what their members add."""
     coalitions = check_coalitions(game.graph, seed)
-    shown = colours.of_all(packing.pack(coalitions))
-    place = np.minimum(np.searchsorted(keys, shown), len(keys) - 1)
-    known = (keys[place] == shown) | ~coalitions
+    shown = colouring.of_nodes(packing.pack(coalitions))
+    place, known = _places(keys, shown)
+    known |= ~coalitions
     predicted = np.where(coalitions, values[place], 0.0).sum(axis=1)
     worths = game.worth(coalitions)
     scale = max(float(np.abs(worths).max()), 1e-300)

@@ -141,8 +141,8 @@ def test_complete_graphs(num_players):
 def test_counting_by_listing_beyond_64_players(num_players):
     path = PlayerGraph(num_players, [(i, i + 1) for i in range(num_players - 1)])
     total = num_players * (num_players + 1) // 2
-    assert kernels.count(path.adjacency_bits, path._stack(2), 10**9) == total
-    assert kernels.count(path.adjacency_bits, path._stack(2), 100) == 101
+    assert kernels.count(path.adjacency_bits, path.enumeration_stack(2), 10**9) == total
+    assert kernels.count(path.adjacency_bits, path.enumeration_stack(2), 100) == 101
 
 
 def test_large_sparse_graphs_are_counted_at_once():

@@ -10,7 +10,7 @@ from typing import cast
 import numpy as np
 
 from mage._core.typing import Bits, Integers
-from mage._kernels.jit import kernel
+from mage._kernels.jit import inner, kernel
 
 _ZERO = np.uint64(0)
 _THREE = np.uint64(3)
@@ -26,7 +26,7 @@ def mixed(words: Bits) -> Bits:
     return words ^ (words >> _S31)
 
 
-_mixed = cast("Callable[[np.uint64], np.uint64]", kernel(mixed))  # of one word, for other kernels
+mixed_word = cast("Callable[[np.uint64], np.uint64]", inner(mixed))  # for other kernels
 
 
 @kernel
@@ -38,12 +38,13 @@ def refine(
     The nodes whose messages reach node v are ``source[influence[v] : influence[v + 1]]``, and ``salt`` is a word for
     what the edge carries. Nodes that are not linked must show 0.
     """
-    for row in range(linked.shape[0]):
-        for v in range(linked.shape[1]):
+    rows, n = linked.shape
+    for row in range(rows):
+        for v in range(n):
             word = _ZERO
             if linked[row, v] != _ZERO:
                 word = colours[row, v] * _THREE
                 for edge in range(influence[v], influence[v + 1]):
                     word += salt[edge] * shown[row, source[edge]]
-                word = _mixed(word)
+                word = mixed_word(word)
             result[row, v] = word

@@ -3,12 +3,20 @@
 import numpy as np
 
 from mage._core.typing import Bits, Integers
-from mage._kernels.jit import kernel, lowest_bit
+from mage._kernels.jit import inner, kernel, lowest_bit
 
-ONE = np.uint64(1)
 ZERO = np.uint64(0)
-SIX = np.uint64(6)
-LOW_SIX = np.uint64(63)
+ONE = np.uint64(1)
+
+
+@inner
+def next_untried(stack: Bits, depth: int) -> int:
+    """The first player that may still join the coalition under way at a depth, or −1; the first layer holds these."""
+    _, _, words = stack.shape
+    for w in range(words):
+        if stack[depth, 0, w] != ZERO:
+            return (w << 6) + lowest_bit(stack[depth, 0, w])
+    return -1
 
 
 @kernel
@@ -25,106 +33,65 @@ def next_block(
 
     A coalition is reached once: from its smallest member, by adding one vertex of the frontier at a time, where a
     vertex that an earlier branch has taken is forbidden to the later ones. ``stack[d]`` holds, for the coalition of
-    ``d`` members under way, its members, neighbours, vertices still to try, and forbidden vertices; ``cursor`` holds
-    the depth and the next root, so that a call takes up where the last one stopped.
+    ``d`` members under way, vertices still to try, forbidden vertices, its members and its neighbours; with no member
+    under way, all vertices are to try. ``cursor`` holds the depth, so that a call takes up where the last one stopped.
 
     Returns:
         The number of rows written to ``members``, ``neighbours`` and ``sizes``.
     """
-    num_players, words = adjacency.shape
-    capacity = members.shape[0]
-    depth, root = cursor[0], cursor[1]
+    capacity, words = members.shape
+    depth = cursor[0]
     written = 0
     while written < capacity:
-        if depth == 0:
-            if root == num_players:
+        vertex = next_untried(stack, depth) if depth < max_size else -1
+        if vertex < 0:
+            if depth == 0:
                 break
-            word, bit = root >> 6, ONE << np.uint64(root & 63)
-            for w in range(words):
-                if w < word:
-                    forbidden = ~ZERO
-                elif w == word:
-                    forbidden = bit - ONE
-                else:
-                    forbidden = ZERO
-                stack[1, 0, w] = ZERO
-                stack[1, 1, w] = adjacency[root, w]
-                stack[1, 2, w] = adjacency[root, w] & ~forbidden
-                stack[1, 3, w] = forbidden
-            stack[1, 0, word] = bit
-            root += 1
-            depth = 1
-        else:
-            vertex = -1
-            if depth < max_size:
-                for w in range(words):
-                    if stack[depth, 2, w] != ZERO:
-                        vertex = (w << 6) + lowest_bit(stack[depth, 2, w])
-                        break
-            if vertex < 0:
-                depth -= 1
-                continue
-            word, bit = vertex >> 6, ONE << np.uint64(vertex & 63)
-            stack[depth, 2, word] ^= bit
-            for w in range(words):
-                own = stack[depth, 0, w]
-                if w == word:
-                    own |= bit
-                reach = adjacency[vertex, w]
-                stack[depth + 1, 0, w] = own
-                stack[depth + 1, 1, w] = (stack[depth, 1, w] | reach) & ~own
-                stack[depth + 1, 2, w] = (stack[depth, 2, w] | reach) & ~own & ~stack[depth, 3, w]
-                stack[depth + 1, 3, w] = stack[depth, 3, w]
-            stack[depth, 3, word] |= bit
-            depth += 1
+            depth -= 1
+            continue
+        word, bit = vertex >> 6, ONE << np.uint64(vertex & 63)
+        stack[depth, 0, word] ^= bit
         for w in range(words):
-            members[written, w] = stack[depth, 0, w]
-            neighbours[written, w] = stack[depth, 1, w]
+            reach = adjacency[vertex, w]
+            own = stack[depth, 2, w] | (bit if w == word else ZERO)
+            around = (stack[depth, 3, w] | reach) & ~own
+            # Players that were to try before stay so, but not as neighbours of nobody.
+            untried = reach | (stack[depth, 0, w] if depth > 0 else ZERO)
+            stack[depth + 1, 0, w] = untried & ~own & ~stack[depth, 1, w]
+            stack[depth + 1, 1, w] = stack[depth, 1, w]
+            stack[depth + 1, 2, w] = own
+            stack[depth + 1, 3, w] = around
+            members[written, w] = own
+            neighbours[written, w] = around
+        stack[depth, 1, word] |= bit
+        depth += 1
         sizes[written] = depth
         written += 1
-    cursor[0], cursor[1] = depth, root
+    cursor[0] = depth
     return written
 
 
 @kernel
 def count(adjacency: Bits, stack: Bits, cap: int) -> int:
     """Number of connected coalitions, or ``cap + 1`` as soon as it is known to be more than ``cap``."""
-    num_players, words = adjacency.shape
-    total = 0
-    for root in range(num_players):
-        total += 1
-        root_word, root_bit = root >> 6, ONE << np.uint64(root & 63)
+    _, words = adjacency.shape
+    total, depth = 0, np.int64(0)
+    while depth >= 0 and total <= cap:
+        vertex = next_untried(stack, depth)
+        if vertex < 0:
+            depth -= 1
+            continue
+        # The second layer is members and forbidden vertices in one: neither may be added again.
+        word, bit = vertex >> 6, ONE << np.uint64(vertex & 63)
+        stack[depth, 0, word] ^= bit
+        stack[depth, 1, word] |= bit
         for w in range(words):
-            if w < root_word:
-                blocked = ~ZERO
-            elif w == root_word:
-                blocked = root_bit | (root_bit - ONE)
-            else:
-                blocked = ZERO
-            stack[1, 0, w] = blocked
-            stack[1, 1, w] = adjacency[root, w] & ~blocked
-        depth = 1
-        while depth > 0:
-            if total > cap:
-                return cap + 1
-            vertex = -1
-            for w in range(words):
-                if stack[depth, 1, w] != ZERO:
-                    vertex = (w << 6) + lowest_bit(stack[depth, 1, w])
-                    break
-            if vertex < 0:
-                depth -= 1
-                continue
-            # "blocked" is members and forbidden vertices in one: neither may be added again.
-            word, bit = vertex >> 6, ONE << np.uint64(vertex & 63)
-            stack[depth, 1, word] ^= bit
-            stack[depth, 0, word] |= bit
-            for w in range(words):
-                stack[depth + 1, 0, w] = stack[depth, 0, w]
-                stack[depth + 1, 1, w] = (stack[depth, 1, w] | adjacency[vertex, w]) & ~stack[depth, 0, w]
-            depth += 1
-            total += 1
-    return total
+            untried = adjacency[vertex, w] | (stack[depth, 0, w] if depth > 0 else ZERO)
+            stack[depth + 1, 0, w] = untried & ~stack[depth, 1, w]
+            stack[depth + 1, 1, w] = stack[depth, 1, w]
+        depth += 1
+        total += 1
+    return min(total, cap + 1)
 
 
 @kernel

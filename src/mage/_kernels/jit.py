@@ -25,9 +25,18 @@ def kernel(function: Callable[Parameters, Result]) -> Callable[Parameters, Resul
     """Compile on first call, keep the machine code on disk, release the interpreter lock while running.
 
     Kernels are loops over numbers that Python calls: without callbacks from C, and without fused array expressions,
-    they compile in a tenth less time.
+    they compile in a tenth less time. Unpack shapes and tuples: numba compiles a function for each index of them.
     """
     options: dict[str, Any] = {"cache": True, "nogil": True, "no_cfunc_wrapper": True, "no_rewrites": True}
+    return cast("Callable[Parameters, Result]", numba.njit(**options)(function))
+
+
+def inner(function: Callable[Parameters, Result]) -> Callable[Parameters, Result]:
+    """Compile what only kernels call: as a part of them, that Python cannot call and that is not kept for itself.
+
+    Numbers that are written out, such as 0, make a type of their own here: give ``np.int64(0)`` to compile once.
+    """
+    options: dict[str, Any] = {"nogil": True, "no_cfunc_wrapper": True, "no_cpython_wrapper": True, "no_rewrites": True}
     return cast("Callable[Parameters, Result]", numba.njit(**options)(function))
 
 

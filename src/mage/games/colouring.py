@@ -239,7 +239,7 @@ def _numbered(rows: Bits) -> Integers:
 
 
 def _salt(kinds: Integers) -> Bits:
-    """Odd random words for kinds of edges. They also keep neighbours apart from the node itself, which counts thrice."""
+    """Odd random words for kinds of edges. They also keep neighbours apart from the node itself."""
     return _words(kinds) | np.uint64(1)
 
 

@@ -39,7 +39,8 @@ class CoalitionTable:
             self._keys = grown
         if 2 * wanted > len(self._slots):
             self._slots = np.full(1 << (2 * wanted).bit_length(), -1, dtype=np.int64)
-            kernels.rebuild(self._keys, self.size, self._slots)
+            # All are new to empty slots, and stay where they are.
+            kernels.intern(self.keys, self._keys, self._slots, 0, np.empty(self.size, dtype=np.int64))
 
 
 def distinct(coalitions: Bits) -> tuple[Bits, Integers]:

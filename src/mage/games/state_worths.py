@@ -239,15 +239,12 @@ def _checked_pool(asked: AskedModel, states: NodeStates, tail: Tail, sample: Bit
         raise NoTailError("the states of nodes give other outputs for random coalitions")
     if not asked.alike(pool(shuffled), answers):
         raise UnlikeMessagesError("the order of nodes matters to the model")
-    for reduction in REDUCTIONS:
-        pool.reduction = reduction
+    short_ways = [(True, "mean"), (True, "sum")] if pool.may_be_linear else []
+    for linear, reduction in [*short_ways, *((False, name) for name in REDUCTIONS)]:
+        pool.linear, pool.reduction = linear, reduction
         if asked.alike(pool(rows), answers):
-            break
-    else:
-        pool.reduction = None
-    if pool.reduction in ("mean", "sum") and pool.may_be_linear:
-        pool.linear = True
-        pool.linear = asked.alike(pool(rows), answers)
+            return pool
+    pool.reduction = None
     return pool
 
 

@@ -193,7 +193,7 @@ class PlayerGraph:
         if exact is None:
             most = int(np.iinfo(np.int64).max) - 1
             limit = most if cap is None else min(cap, most)
-            exact = int(kernels.count(self.adjacency_bits, self._stack(2), limit))
+            exact = int(kernels.count(self.adjacency_bits, self.enumeration_stack(2), limit))
         return exact if cap is None else min(exact, cap + 1)
 
     def count_connected_quickly(self) -> int | None:
@@ -209,7 +209,7 @@ class PlayerGraph:
         largest = self.num_players if max_size is None else min(max_size, self.num_players)
         if largest < 1:
             return
-        stack, cursor = self._stack(4), np.zeros(2, dtype=np.int64)
+        stack, cursor = self.enumeration_stack(4), np.zeros(1, dtype=np.int64)
         words = self.adjacency_bits.shape[1]
         while True:
             members = np.empty((block_size, words), dtype=np.uint64)
@@ -246,8 +246,11 @@ class PlayerGraph:
             missing -= len(found[-1])
         return np.concatenate(found)
 
-    def _stack(self, layers: int) -> Bits:
-        return np.zeros((self.num_players + 2, layers, self.adjacency_bits.shape[1]), dtype=np.uint64)
+    def enumeration_stack(self, layers: int) -> Bits:
+        """Room for the kernels that enumerate connected coalitions: sets by depth; the first layer is who may join."""
+        stack = np.zeros((self.num_players + 2, layers, self.adjacency_bits.shape[1]), dtype=np.uint64)
+        stack[0, 0] = packing.pack(np.ones((1, self.num_players), dtype=np.bool_))
+        return stack
 
 
 def networkx_order(graph: networkx.Graph[Any]) -> list[Any]:

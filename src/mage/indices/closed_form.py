@@ -154,11 +154,11 @@ def sums_along_the_tree(
 
     A set of three is at [i, j, k], one of two at [i, 0, k], one of one at [i, 0, 0]; its value is the sum over orders.
     """
-    n, words = graph.adjacency_bits.shape
+    n = graph.num_players
     totals = np.zeros((n, n if size == 3 else 1, n if size > 1 else 1))
     # Room to work in: numba takes seconds to compile what makes arrays.
     room = (
-        np.zeros((n + 2, 4, words), dtype=np.uint64),
+        graph.enumeration_stack(4),
         np.zeros((n + 2, 4), dtype=np.int64),
         np.zeros((n + 2, n), dtype=np.int64),
         np.zeros((n + 2, n, size + 1)),

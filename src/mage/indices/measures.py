@@ -16,7 +16,6 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-from scipy.special import binom
 
 from mage._core.typing import Floats, Integers
 
@@ -118,7 +117,11 @@ def _beta_integrals(most_present: int, most_absent: int) -> Floats:
 
 
 def _binomials(n: Integers, k: Integers) -> Floats:
-    return np.where(k >= 0, binom(n, np.maximum(k, 0)), 0.0)
+    """C(n, k), which is 0 where k is negative."""
+    return np.asarray(_binomial(n, np.maximum(k, 0)) * (k >= 0))
+
+
+_binomial = np.vectorize(math.comb, otypes=[np.float64])
 
 
 def _signs(exponent: Integers) -> Floats:

@@ -8,14 +8,14 @@ derivatives over all S′ is a derivative by x, so this is the Euler-Maclaurin f
 which is p(0) for polynomials of degree ≤ k − s: unanimity games of at most k players are given to their carrier alone.
 """
 
-from scipy.special import bernoulli
-
 from mage.indices.families.family import Names, two_forms
 from mage.indices.measures import Density, Measure, Point
 
 
 def measure(size: int, order: int) -> Measure:
     """dx, and derivatives at both ends."""
+    from scipy.special import bernoulli  # takes 0.1 s to import, which other indices do not need
+
     numbers = bernoulli(order - size)
     ends = [
         Point(sign * float(numbers[i]) / i, place, i - 1)

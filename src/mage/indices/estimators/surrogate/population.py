@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from scipy.special import betaln, binom
 
 from mage._core.typing import Bits, Floats, Integers, Masks
 from mage._kernels import connected as kernels
@@ -83,6 +82,8 @@ class Population:
 
     def influence(self) -> Floats:
         """ω · √Σ_S c_S(R)²: how far an error in f(R) moves the index as a whole."""
+        from scipy.special import binom  # takes 0.1 s to import, which other methods do not need
+
         players = self.graph.num_players
         r = np.arange(players + 1)[:, None, None]
         b = np.arange(players + 1)[None, :, None]
@@ -151,6 +152,8 @@ def _sampled(graph: PlayerGraph, measures: Mapping[int, Measure], seed: int) -> 
             batch.append(large)
             met += len(large)
         draws += _DRAWS
+    from scipy.special import betaln  # as above
+
     members, rows = distinct(np.concatenate([part for batch in batches for part in batch]))
     neighbours = np.empty_like(members)
     kernels.open_neighbourhoods(graph.adjacency_bits, members, neighbours)

@@ -10,7 +10,7 @@ ONE = np.uint64(1)
 
 
 @inner
-def next_untried(stack: Bits, depth: int) -> int:
+def next_untried(stack: Bits, depth: int | np.int64) -> int:
     """The first player that may still join the coalition under way at a depth, or −1; the first layer holds these."""
     _, _, words = stack.shape
     for w in range(words):

@@ -11,13 +11,13 @@ over A ⊆ S, A ≠ ∅, held together by links and linked to each of S∖A, and
 import numpy as np
 
 from mage._core.typing import Bits, Floats, Integers
-from mage._kernels.jit import kernel
+from mage._kernels.jit import inner
 
 _ZERO = np.uint64(0)
 _ONE = np.uint64(1)
 
 
-@kernel
+@inner
 def hold_together(links: Integers, subset: int) -> bool:
     """Whether the positions set in ``subset`` form one piece under ``links``."""
     reached = subset & -subset
@@ -31,7 +31,7 @@ def hold_together(links: Integers, subset: int) -> bool:
     return reached == subset
 
 
-@kernel
+@inner
 def link(adjacency: Bits, touch: Bits, rows: Integers, players: Integers, links: Integers) -> bool:
     """Find which members of S are linked, as bits; whether they all hold together (otherwise δ is zero).
 
@@ -59,7 +59,7 @@ def link(adjacency: Bits, touch: Bits, rows: Integers, players: Integers, links:
     return hold_together(links, (1 << size) - 1)
 
 
-@kernel
+@inner
 def write_unions(
     links: Integers,
     touch: Bits,

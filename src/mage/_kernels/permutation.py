@@ -4,14 +4,14 @@ import numpy as np
 
 from mage._core.typing import Bits, Floats, Integers
 from mage._kernels.derivatives import link, write_unions
-from mage._kernels.jit import kernel, lowest_bit
+from mage._kernels.jit import inner, kernel, lowest_bit
 from mage._kernels.subsets import advance, rank
 
 _ZERO = np.uint64(0)
 _ONE = np.uint64(1)
 
 
-@kernel
+@inner
 def _touched(adjacency: Bits, placed: Bits, component: Bits, owner: Integers, player: int, out: Bits) -> None:
     """The player with all components of T that it is adjacent to."""
     words = adjacency.shape[1]
@@ -27,7 +27,7 @@ def _touched(adjacency: Bits, placed: Bits, component: Bits, owner: Integers, pl
     out[player >> 6] |= _ONE << np.uint64(player & 63)
 
 
-@kernel
+@inner
 def _sort(players: Integers) -> None:
     for a in range(1, players.shape[0]):
         moving = players[a]
@@ -43,14 +43,13 @@ def collect_terms(
     adjacency: Bits,
     orderings: Integers,
     start: int,
-    unit: int,
     order: int,
     binomials: Integers,
     coalitions: Bits,
     signs: Floats,
     targets: Integers,
     ends: Integers,
-) -> tuple[int, int]:
+) -> int:
     """Write δ_S f|_E(T) of every ordering and every S, |S| = order, as signed terms ±f(coalition).
 
     T holds the players before the first of S; see :mod:`mage._kernels.derivatives`.
@@ -59,7 +58,6 @@ def collect_terms(
         adjacency: The graph.
         orderings: Orderings of the players, one a row.
         start: First ordering to take.
-        unit: Orderings that belong together; a unit is written whole or not at all.
         order: k.
         binomials: C(a, b).
         coalitions: Output: coalition of each term.
@@ -68,7 +66,7 @@ def collect_terms(
         ends: Output: number of terms up to and with ordering start, start + 1, …
 
     Returns:
-        The number of orderings and of terms written; fewer than there are when the output is full.
+        The number of orderings written whole; fewer than there are when the output is full.
     """
     num_players, words = adjacency.shape
     capacity = coalitions.shape[0]
@@ -82,11 +80,7 @@ def collect_terms(
     links = np.empty(order, dtype=np.int64)
     union = np.empty(words, dtype=np.uint64)
     written = 0
-    done = 0
-    unit_start = 0
-    for t in range(start, orderings.shape[0]):
-        if (t - start) % unit == 0:
-            unit_start = written
+    for t in range(start, len(orderings)):
         for w in range(words):
             placed[w] = _ZERO
         for p in range(num_players - order + 1):
@@ -110,7 +104,7 @@ def collect_terms(
                 target = rank(ascending, order, num_players, binomials)
                 written = write_unions(links, touch, chosen, 1.0, target, written, coalitions, signs, targets)
                 if written < 0:
-                    return done, unit_start
+                    return t - start
                 for w in range(words):
                     union[w] = placed[w]
                     for a in range(order):
@@ -119,7 +113,7 @@ def collect_terms(
                     while union[w] != _ZERO:
                         k = (w << 6) + lowest_bit(union[w])
                         if written == capacity:
-                            return done, unit_start
+                            return t - start
                         for u in range(words):
                             coalitions[written, u] = component[owner[k], u]
                             union[u] &= ~component[owner[k], u]
@@ -136,6 +130,4 @@ def collect_terms(
                     rest &= rest - _ONE
             placed[player >> 6] |= _ONE << np.uint64(player & 63)
         ends[t - start] = written
-        if (t - start + 1) % unit == 0:
-            done = t - start + 1
-    return done, written
+    return len(orderings) - start

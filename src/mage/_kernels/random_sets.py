@@ -4,14 +4,14 @@ import numpy as np
 
 from mage._core.typing import Bits, Floats, Integers
 from mage._kernels.derivatives import link, write_unions
-from mage._kernels.jit import kernel, lowest_bit
+from mage._kernels.jit import inner, kernel, lowest_bit
 from mage._kernels.subsets import advance, rank
 
 _ZERO = np.uint64(0)
 _ONE = np.uint64(1)
 
 
-@kernel
+@inner
 def _flood(adjacency: Bits, base: Bits, player: int, out: Bits, fresh: Bits) -> None:
     """The player with all components of ``base`` that it is adjacent to; ``fresh`` is scratch space."""
     words = adjacency.shape[1]
@@ -42,14 +42,13 @@ def collect_terms(
     sets: Bits,
     weights: Floats,
     start: int,
-    unit: int,
     first_size: int,
     binomials: Integers,
     coalitions: Bits,
     signs: Floats,
     targets: Integers,
     ends: Integers,
-) -> tuple[int, int]:
+) -> int:
     """Write weight · δ_S f|_E(T∖S) of every set T and every S of some sizes as terms ±weight · f(coalition).
 
     See :mod:`mage._kernels.derivatives`.
@@ -59,7 +58,6 @@ def collect_terms(
         sets: The sets T, one a row.
         weights: The weight of each set for S of ``first_size`` players, one more, … [sets, sizes].
         start: First set to take.
-        unit: Sets that belong together; a unit is written whole or not at all.
         first_size: The smallest size of S.
         binomials: C(a, b).
         coalitions: Output: coalition of each term.
@@ -68,7 +66,7 @@ def collect_terms(
         ends: Output: number of terms up to and with set start, start + 1, …
 
     Returns:
-        The number of sets and of terms written; fewer than there are when the output is full.
+        The number of sets written whole; fewer than there are when the output is full.
     """
     num_players, words = adjacency.shape
     capacity = coalitions.shape[0]
@@ -82,11 +80,7 @@ def collect_terms(
     component = np.empty(words, dtype=np.uint64)
     fresh = np.empty(words, dtype=np.uint64)
     written = 0
-    done = 0
-    unit_start = 0
-    for t in range(start, sets.shape[0]):
-        if (t - start) % unit == 0:
-            unit_start = written
+    for t in range(start, len(sets)):
         offset = 0
         for size in range(first_size, min(largest, num_players) + 1):
             weight = weights[t, size - first_size]
@@ -106,7 +100,7 @@ def collect_terms(
                         links[:size], touch, rows, weight, target, written, coalitions, signs, targets
                     )
                     if written < 0:
-                        return done, unit_start
+                        return t - start
                     for w in range(words):
                         union[w] = base[w]
                         for a in range(size):
@@ -114,7 +108,7 @@ def collect_terms(
                     for w in range(words):
                         while union[w] != _ZERO:
                             if written == capacity:
-                                return done, unit_start
+                                return t - start
                             _flood(adjacency, base, (w << 6) + lowest_bit(union[w]), component, fresh)
                             for u in range(words):
                                 coalitions[written, u] = component[u]
@@ -125,6 +119,4 @@ def collect_terms(
                 more = advance(members, size, num_players)
             offset += binomials[num_players, size]
         ends[t - start] = written
-        if (t - start + 1) % unit == 0:
-            done = t - start + 1
-    return done, written
+    return len(sets) - start

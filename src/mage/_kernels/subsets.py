@@ -1,10 +1,10 @@
 """Subsets of a given size in lexicographic order, and their ranks in it."""
 
 from mage._core.typing import Integers
-from mage._kernels.jit import kernel
+from mage._kernels.jit import inner
 
 
-@kernel
+@inner
 def rank(subset: Integers, size: int, num_players: int, binomials: Integers) -> int:
     """Lexicographic rank of an ascending subset; ``binomials[a, b]`` is C(a, b)."""
     result = int(binomials[num_players, size]) - 1
@@ -13,7 +13,7 @@ def rank(subset: Integers, size: int, num_players: int, binomials: Integers) -> 
     return result
 
 
-@kernel
+@inner
 def advance(subset: Integers, size: int, num_players: int) -> bool:
     """Step to the next subset in lexicographic order; False after the last."""
     j = size - 1

@@ -16,7 +16,9 @@ _ONE = np.uint64(1)
 
 
 @inner
-def _give(decided: Integers, outside: Integers, count: int, order: int, gifts: Floats, totals: Floats) -> None:
+def _give(
+    decided: Integers, outside: Integers, count: int | np.int64, order: int, gifts: Floats, totals: Floats
+) -> None:
     """Add to each set of a player and ``order`` − 1 of the ``count`` decided before: ``gifts[q]``, q of them in N(R).
 
     The entry of a set is at [player, one, other], in the order in which they were decided, the last one first.

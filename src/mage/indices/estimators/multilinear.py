@@ -102,13 +102,13 @@ def _batches(problem: Problem, source: Iterator[RandomSets], count: int, unit: i
     bits, sizes = problem.graph.adjacency_bits, problem.sampled_sizes
     binomials = binomial_table(problem.num_players, problem.order)
 
-    def collect(batch: RandomSets, start: int, terms: Terms) -> tuple[int, int]:
+    def collect(batch: RandomSets, start: int, terms: Terms) -> int:
         sets, weights = batch
-        return kernels.collect_terms(bits, sets, weights, start, unit, sizes.start, binomials, *terms)
+        return kernels.collect_terms(bits, sets, weights, start, sizes.start, binomials, *terms)
 
     for batch in source:
         few = RandomSets(np.ascontiguousarray(batch.sets[:count]), np.ascontiguousarray(batch.weights[:count]))
-        yield collected(len(few.sets), bits.shape[1], partial(collect, few))
+        yield collected(len(few.sets), unit, bits.shape[1], partial(collect, few))
         count -= len(few.sets)
         if count == 0:
             return

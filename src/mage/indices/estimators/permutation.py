@@ -78,12 +78,12 @@ def _batches(problem: Problem, source: Iterator[Integers], count: int, unit: int
     bits, order = problem.graph.adjacency_bits, problem.order
     binomials = binomial_table(problem.num_players, order)
 
-    def collect(orderings: Integers, start: int, terms: Terms) -> tuple[int, int]:
-        return kernels.collect_terms(bits, orderings, start, unit, order, binomials, *terms)
+    def collect(orderings: Integers, start: int, terms: Terms) -> int:
+        return kernels.collect_terms(bits, orderings, start, order, binomials, *terms)
 
     for batch in source:
         orderings = np.ascontiguousarray(batch[:count])
-        yield collected(len(orderings), bits.shape[1], partial(collect, orderings))
+        yield collected(len(orderings), unit, bits.shape[1], partial(collect, orderings))
         count -= len(orderings)
         if count == 0:
             return

@@ -44,10 +44,10 @@ class Terms(NamedTuple):
 
 
 # Writes whole units of draws, from one on, into terms; how many draws and terms it wrote before they were full.
-Collect = Callable[[int, Terms], tuple[int, int]]
+Collect = Callable[[int, Terms], int]
 
 
-def collected(count: int, words: int, collect: Collect, capacity: int = _CAPACITY) -> Iterator[Terms]:
+def collected(count: int, unit: int, words: int, collect: Collect, capacity: int = _CAPACITY) -> Iterator[Terms]:
     """Terms of ``count`` draws, whole units at a time, in buffers that grow only where a single unit needs it."""
     start = 0
     while start < count:
@@ -57,11 +57,11 @@ def collected(count: int, words: int, collect: Collect, capacity: int = _CAPACIT
             np.empty(capacity, dtype=np.int64),
             np.zeros(count - start, dtype=np.int64),
         )
-        done, written = collect(start, terms)
+        done = collect(start, terms) // unit * unit
         if done == 0:
             capacity *= 2
             continue
-        start += done
+        start, written = start + done, terms.ends[done - 1]
         yield Terms(terms.coalitions[:written], terms.weights[:written], terms.targets[:written], terms.ends[:done])
 
 

@@ -3,14 +3,14 @@
 import numpy as np
 
 from mage._core.typing import Bits, Floats, Integers
-from mage._kernels.jit import kernel, lowest_bit
+from mage._kernels.jit import allocating_kernel, lowest_bit
 from mage._kernels.subsets import advance, rank
 
 _ZERO = np.uint64(0)
 _ONE = np.uint64(1)
 
 
-@kernel
+@allocating_kernel
 def accumulate(
     members: Bits,
     neighbours: Bits,

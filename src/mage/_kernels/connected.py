@@ -3,7 +3,7 @@
 import numpy as np
 
 from mage._core.typing import Bits, Integers
-from mage._kernels.jit import inner, kernel, lowest_bit
+from mage._kernels.jit import allocating_kernel, inner, kernel, lowest_bit
 
 ZERO = np.uint64(0)
 ONE = np.uint64(1)
@@ -94,7 +94,7 @@ def count(adjacency: Bits, stack: Bits, cap: int) -> int:
     return min(total, cap + 1)
 
 
-@kernel
+@allocating_kernel
 def label_components(adjacency: Bits, coalitions: Bits, labels: Integers) -> None:
     """Label each member by the rank of its component (0, 1, … by smallest member); −1 for players outside."""
     num_players, words = adjacency.shape

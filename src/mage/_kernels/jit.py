@@ -21,23 +21,33 @@ Parameters = ParamSpec("Parameters")
 Result = TypeVar("Result")
 
 
+# Kernels are loops over numbers: without callbacks from C, and without fused array expressions, they compile in a tenth
+# less time.
+_ALLOCATING: dict[str, Any] = {"cache": True, "nogil": True, "no_cfunc_wrapper": True, "no_rewrites": True}
+_KERNEL: dict[str, Any] = {**_ALLOCATING, "_nrt": False}  # counts no references to arrays
+_INNER: dict[str, Any] = {**_KERNEL, "cache": False, "no_cpython_wrapper": True}
+
+
 def kernel(function: Callable[Parameters, Result]) -> Callable[Parameters, Result]:
     """Compile on first call, keep the machine code on disk, release the interpreter lock while running.
 
-    Kernels are loops over numbers that Python calls: without callbacks from C, and without fused array expressions,
-    they compile in a tenth less time. Unpack shapes and tuples: numba compiles a function for each index of them.
+    The caller makes all arrays, which saves a tenth of the time to compile. Shapes and tuples are unpacked, since numba
+    compiles a function for each place of them that is looked up.
     """
-    options: dict[str, Any] = {"cache": True, "nogil": True, "no_cfunc_wrapper": True, "no_rewrites": True}
-    return cast("Callable[Parameters, Result]", numba.njit(**options)(function))
+    return cast("Callable[Parameters, Result]", numba.njit(**_KERNEL)(function))
+
+
+def allocating_kernel(function: Callable[Parameters, Result]) -> Callable[Parameters, Result]:
+    """The same for kernels that make arrays to work in."""
+    return cast("Callable[Parameters, Result]", numba.njit(**_ALLOCATING)(function))
 
 
 def inner(function: Callable[Parameters, Result]) -> Callable[Parameters, Result]:
     """Compile what only kernels call: as a part of them, that Python cannot call and that is not kept for itself.
 
-    Numbers that are written out, such as 0, make a type of their own here: give ``np.int64(0)`` to compile once.
+    Numbers that are written out, such as 0, have types of their own here: with ``np.int64(0)`` it is compiled once.
     """
-    options: dict[str, Any] = {"nogil": True, "no_cfunc_wrapper": True, "no_cpython_wrapper": True, "no_rewrites": True}
-    return cast("Callable[Parameters, Result]", numba.njit(**options)(function))
+    return cast("Callable[Parameters, Result]", numba.njit(**_INNER)(function))
 
 
 class CompilationNotice(event.Listener):

@@ -3,10 +3,10 @@
 import numpy as np
 
 from mage._core.typing import Floats, Integers
-from mage._kernels.jit import kernel
+from mage._kernels.jit import allocating_kernel
 
 
-@kernel
+@allocating_kernel
 def add_units(
     ends: Integers,
     unit: int,

@@ -3,14 +3,14 @@
 import numpy as np
 
 from mage._core.typing import Bits
-from mage._kernels.jit import kernel, lowest_bit
+from mage._kernels.jit import allocating_kernel, lowest_bit
 
 _ZERO = np.uint64(0)
 _ONE = np.uint64(1)
 _WIDEST = 40  # nodes that a layer may offer; more make more subsets than anybody waits for
 
 
-@kernel
+@allocating_kernel
 def neighbourhoods(adjacency: Bits, root: int, radius: int, members: Bits, rejected: Bits, most: int) -> int:
     """All sets R that can be what lies within ``radius`` hops of the root in a coalition, and what then must be absent.
 

@@ -4,7 +4,7 @@ import numpy as np
 
 from mage._core.typing import Bits, Floats, Integers
 from mage._kernels.derivatives import link, write_unions
-from mage._kernels.jit import inner, kernel, lowest_bit
+from mage._kernels.jit import allocating_kernel, inner, lowest_bit
 from mage._kernels.subsets import advance, rank
 
 _ZERO = np.uint64(0)
@@ -38,7 +38,7 @@ def _sort(players: Integers) -> None:
         players[b + 1] = moving
 
 
-@kernel
+@allocating_kernel
 def collect_terms(
     adjacency: Bits,
     orderings: Integers,

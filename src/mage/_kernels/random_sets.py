@@ -4,7 +4,7 @@ import numpy as np
 
 from mage._core.typing import Bits, Floats, Integers
 from mage._kernels.derivatives import link, write_unions
-from mage._kernels.jit import inner, kernel, lowest_bit
+from mage._kernels.jit import allocating_kernel, inner, lowest_bit
 from mage._kernels.subsets import advance, rank
 
 _ZERO = np.uint64(0)
@@ -36,7 +36,7 @@ def _flood(adjacency: Bits, base: Bits, player: int, out: Bits, fresh: Bits) -> 
             fresh[w] |= near
 
 
-@kernel
+@allocating_kernel
 def collect_terms(
     adjacency: Bits,
     sets: Bits,

@@ -5,7 +5,7 @@ import logging
 import numpy as np
 import pytest
 import torch
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from torch import nn
 from torch_geometric import nn as layers
@@ -48,6 +48,7 @@ def test_every_layer_on_all_kinds_of_edges_at_once(name):
 
 
 @settings(max_examples=40, deadline=None)
+@example("GCN without degrees", "sum", "messy", "mean", 400)  # kinds of nodes and of edges that can be exchanged
 @given(
     st.sampled_from([*PLAIN, *WITH_EDGES]),
     st.sampled_from([*READOUTS]),

@@ -26,6 +26,7 @@ from mage.graph import PlayerGraph, packing
 _NO_TARGETS: Integers = np.empty(0, dtype=np.int64)
 _OF_GRAPH = np.uint64(0x9E3779B97F4A7C15)  # keeps the key of a graph apart from the colours that it is made of
 _THREE = np.uint64(3)
+_NODES, _EDGES = 0, 1  # streams of random words: their products must differ for different pairs
 _AT_ONCE = 1 << 17  # nodes of coalitions that are coloured at once, so that they stay in the processor's cache
 
 
@@ -37,7 +38,8 @@ class Colouring:
     colours of its neighbours once per round.
 
     Attributes:
-        column: The player that each node follows; ``num_players`` for nodes that are always present.
+        column: The player that each node follows; ``num_players`` for nodes that are always present, and one more for
+            nodes that never are.
         num_players: Number of players.
         keeps_edges: Whether absent nodes keep their edges and only carry something else.
         kinds: What absent and present nodes carry, as random words [2, n].
@@ -99,7 +101,7 @@ class Colouring:
         """
         n, ends = graph.num_players, np.concatenate([graph.edges, graph.edges[:, ::-1]]).astype(np.int64)
         influence, source, salt = _by_target(ends[:, 0], ends[:, 1], _salt(np.zeros(len(ends), dtype=np.int64)), n)
-        words = np.tile(_words(kinds), (2, 1))
+        words = np.tile(_words(kinds, _NODES), (2, 1))
         return cls(np.arange(n), n, False, words, influence, source, salt, with_degrees, rounds)
 
     def without_degrees(self) -> Colouring:
@@ -156,8 +158,9 @@ class Colouring:
 
     def _present(self, coalitions: Bits) -> Bits:
         """1 for the nodes that are present in each coalition, 0 for others [q, n]."""
-        masks = np.ones((len(coalitions), self.num_players + 1), dtype=np.uint64)
-        masks[:, :-1] = packing.unpack(coalitions, self.num_players)
+        masks = np.zeros((len(coalitions), self.num_players + 2), dtype=np.uint64)
+        masks[:, :-2] = packing.unpack(coalitions, self.num_players)
+        masks[:, -2] = 1
         return np.take(masks, self.column, axis=1)
 
     def _linked(self, present: Bits) -> Bits:
@@ -196,7 +199,7 @@ def _kinds(graph: GraphInput, masking: str) -> Bits:
         data, _ = MASKINGS[masking](graph, torch.zeros(1, n, dtype=torch.bool, device=graph.device))
         absent["x"] = data.x
     kinds = _numbered(np.concatenate([_row_bytes(absent.values(), n), present]))
-    return _words(kinds).reshape(2, n)
+    return _words(kinds, _NODES).reshape(2, n)
 
 
 def _influence(graph: GraphInput) -> tuple[Integers, Integers, Bits]:
@@ -240,11 +243,11 @@ def _numbered(rows: Bits) -> Integers:
 
 def _salt(kinds: Integers) -> Bits:
     """Odd random words for kinds of edges. They also keep neighbours apart from the node itself."""
-    return _words(kinds) | np.uint64(1)
+    return _words(kinds, _EDGES) | np.uint64(1)
 
 
-def _words(numbers: Integers) -> Bits:
-    """Random words for numbers 0, 1, …, the same in every process."""
-    generator = np.random.Generator(np.random.PCG64(20240627))
+def _words(numbers: Integers, stream: int) -> Bits:
+    """Random words for numbers 0, 1, …, the same in every process; those of one stream say nothing of another's."""
+    generator = np.random.Generator(np.random.PCG64([20240627, stream]))
     words = generator.integers(0, 1 << 64, size=int(numbers.max(initial=0)) + 1, dtype=np.uint64)
     return np.asarray(words[numbers])

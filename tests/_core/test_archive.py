@@ -27,12 +27,13 @@ def refusal(path):
     return str(path)
 
 
-def test_damage_is_always_refused_by_name(content, tmp_path):
+@pytest.mark.parametrize("step", [5, pytest.param(1, marks=pytest.mark.long)])
+def test_damage_is_always_refused_by_name(content, tmp_path, step):
     path = tmp_path / "damaged.mage"
     # What the zip says of its members is not covered by any checksum.
     near = [place for found in re.finditer(b"PK", content) for place in range(found.start(), found.start() + 60)]
     places = np.random.default_rng(0).integers(len(content), size=150).tolist()
-    for place in sorted({place for place in near + places if place < len(content)}):
+    for place in sorted({place for place in near + places if place < len(content)})[::step]:
         for value in {content[place] ^ 1, content[place] ^ 8, 0, 255} - {content[place]}:
             path.write_bytes(content[:place] + bytes([value]) + content[place + 1 :])
             assert str(path) in refusal(path)

@@ -385,7 +385,7 @@ def test_bad_input_is_named_first(change, options, error, message):
 
 def test_graphs_that_are_none():
     model = Plain(GCNConv)
-    with pytest.raises(TypeError, match="to_homogeneous"):
+    with pytest.raises(ValueError, match="no nodes"):
         ModelGame(model, HeteroData())
     with pytest.raises(ValueError, match="no nodes"):
         ModelGame(model, Data(x=torch.zeros(0, FEATURES), edge_index=torch.zeros(2, 0, dtype=torch.long)))

@@ -41,8 +41,9 @@ def model_fingerprint(model: Any) -> str:
 def graph_fingerprint(data: Any) -> str:
     """A hash of all that a graph carries."""
     digest = hashlib.sha256()
-    for name, value in sorted(data.to_dict().items(), key=lambda item: item[0]):
-        digest.update(name.encode())
+    # Graphs with types of nodes have names such as ("paper", "cites", "paper").
+    for name, value in sorted(data.to_dict().items(), key=lambda item: str(item[0])):
+        digest.update(str(name).encode())
         update(digest, value)
     return digest.hexdigest()
 

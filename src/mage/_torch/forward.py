@@ -7,10 +7,12 @@ import traceback
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
-from torch import Tensor
+import torch
+from torch import Tensor, nn
 from torch_geometric.data import Data
 
-from mage._torch.node_tables import Table, is_table, rows_in_place
+from mage._torch.graph_input import GraphInput
+from mage._torch.node_tables import Block, Table, is_table, rows_in_place, tables_of, with_tables
 from mage._torch.selection import selected
 from mage._torch.signatures import is_implemented, keywords_of, parameters_of, unwrapped
 
@@ -37,7 +39,12 @@ _LABELS = ("y",)  # given only where they are required
 def raised_by_model(error: BaseException) -> bool:
     """Whether an error comes from within a model, or the user's function that calls it."""
     frames = traceback.walk_tb(error.__traceback__)
-    return any(frame.f_code is Forward._answer.__code__ for frame, _ in frames) and not isinstance(error, CallError)
+    return any(frame.f_code is call_model.__code__ for frame, _ in frames) and not isinstance(error, CallError)
+
+
+def call_model(function: Callable[..., Any], *arguments: Any, **named: Any) -> Any:
+    """Call a model, or the user's function that calls it: what is raised in here is raised by the model."""
+    return function(*arguments, **named)
 
 
 class CallError(ValueError):
@@ -182,6 +189,15 @@ class Forward:
             return True
         return name in {_ALIASES.get(known, known) for known in self._names} | set(self._names)
 
+    def table_blocks(self, networks: Sequence[nn.Module], graph: GraphInput) -> list[Block]:
+        """Nodes that may change places among themselves, with the tables that have a row for each of them."""
+        order = torch.randperm(graph.num_nodes, generator=torch.Generator().manual_seed(0)).to(graph.device)
+        return [Block(order, tuple(tables_of(networks, graph.num_nodes)))]
+
+    def with_rows(self, graph: GraphInput, tables: Sequence[Table]) -> GraphInput:
+        """The graph whose nodes carry their rows of the tables."""
+        return with_tables(graph, tables)
+
     def __call__(self, data: Data, count: int, without: str | None = None) -> Tensor:
         """The model's output on a union of ``count`` graphs.
 
@@ -191,7 +207,11 @@ class Forward:
             without: An optional argument that is left out.
         """
         with rows_in_place(self.tables, data):
-            out = selected(self._answer(data, count, without), self._choice.select)
+            return self._selected(self._answer(data, count, without), count)
+
+    def _selected(self, answer: Any, count: int) -> Tensor:
+        """The tensor of an answer, and the column of it, that is explained."""
+        out = selected(answer, self._choice.select)
         column = self._choice.column
         if column is None or not (out.dim() == 2 or (out.dim() == 1 and count == 1)):
             return out
@@ -201,16 +221,19 @@ class Forward:
 
     def _answer(self, data: Data, count: int, without: str | None) -> Any:
         if self._call is not None:
-            return self._call(self._given, data)
+            return call_model(self._call, self._given, data)
         if self._whole:
-            return self._model(data)
+            return call_model(self._model, data)
         arguments = {name: self._argument(name, data, count) for name in self._names if name != without}
         if self._decodes:
             return self._decoded(arguments, data)
-        return self._model(*arguments.values()) if self._positional else self._model(**arguments)
+        if self._positional:
+            return call_model(self._model, *arguments.values())
+        return call_model(self._model, **arguments)
 
     def _decoded(self, arguments: dict[str, Any], data: Data) -> Any:
-        embeddings = self._model.encode(*arguments.values()) if self._positional else self._model.encode(**arguments)
+        encode = self._model.encode
+        embeddings = call_model(encode, *arguments.values()) if self._positional else call_model(encode, **arguments)
         links = data.edge_label_index
         required = [p.name for p in keywords_of(self._model.decode) if p.default is inspect.Parameter.empty]
         if len(required) > 3 or (len(required) == 3 and "neg" not in required[2]):
@@ -219,7 +242,8 @@ class Forward:
                 "data.edge_label_index"
             )
         # Some decoders take true and false links apart.
-        return self._model.decode(embeddings, links, *[links[:, :0]] * (len(required) - 2 if len(required) == 3 else 0))
+        false_links = [links[:, :0]] * (len(required) - 2 if len(required) == 3 else 0)
+        return call_model(self._model.decode, embeddings, links, *false_links)
 
     def _argument(self, name: str, data: Data, count: int) -> Any:
         if name in _COUNTS:

@@ -211,8 +211,7 @@ def check_graph(data: Any) -> None:
     """Refuse what is no graph, and arrays, lists and sparse features in the place of tensors."""
     if not isinstance(data, Data):
         kind = f"the class {data.__name__}" if isinstance(data, type) else type(data).__name__
-        hint = "; convert it with to_homogeneous()" if "Hetero" in kind else ""
-        raise TypeError(f"data must be a torch_geometric.data.Data graph, got {kind}{hint}")
+        raise TypeError(f"data must be a torch_geometric.data.Data or HeteroData graph, got {kind}")
     for key in ("x", "edge_index", "edge_attr", "edge_weight", "pos", "batch"):
         value = data.get(key)
         if isinstance(value, Tensor) and value.dim() == 0:

@@ -5,18 +5,20 @@ from __future__ import annotations
 import contextlib
 import math
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import torch
 from torch import Tensor
-from torch_geometric.data import Data
+from torch_geometric.data import Data, HeteroData
 
 from mage._torch.evaluation import agree, evaluating, networks_behind, resolution_of
 from mage._torch.forward import CallChoice, Forward
 from mage._torch.graph_input import GraphInput
 from mage._torch.masking import MASKINGS, MaskedBatch, MaskingFunction, masking_named, note_parts
 from mage._torch.signatures import unwrapped
+from mage._torch.typed_forward import TypedForward
+from mage._torch.typed_graph import TypedGraph
 
 _UNSTABLE = frozenset({"EdgePooling"})  # layers that sort edges of all graphs together, ties as they come
 _BATCH_ROUNDINGS = 8000  # how often an output may be rounded where a batch of another size takes other kernels
@@ -32,6 +34,8 @@ class MaskedModel:
         level: ``"graph"``, ``"node"`` or ``"edge"``: what the outputs are of.
         call: ``call(model, data)`` for models that are called in a way of their own.
         choice: Which part of the answer is explained, and what the model is given.
+        typed: The graph with its types, where it has types; ``graph`` is then what is left of it without them.
+        ends: Types of the target node, or of both ends of the link.
 
     Attributes:
         num_runs: Graphs the model has been run on.
@@ -48,19 +52,29 @@ class MaskedModel:
         level: str,
         call: Callable[[Any, Data], Any] | None = None,
         choice: CallChoice | None = None,
+        typed: TypedGraph | None = None,
+        ends: Sequence[str] = (),
     ) -> None:
         self.model = unwrapped(model)
         self.level = level
-        self.masking = masking_named(masking)
+        self.typed = typed
+        fill = "mean" if typed is not None and masking == "mean" else "zero"
+        # Which features stand for absent ones is known to whoever puts the typed tensors together.
+        self.masking = masking_named("zero" if fill == "mean" else masking)
+        if typed is not None and self.masking not in MASKINGS.values():
+            raise ValueError(f"masking must be one of {', '.join(MASKINGS)} for a graph with types of nodes")
         self.removes = self.masking is MASKINGS["remove"]
         if isinstance(masking, str) and masking in ("zero", "mean"):
             # Whether there are features to replace shows on one node.
             one = torch.zeros(1, dtype=torch.long, device=graph.device)
             self.masking(graph.restricted_to(one), torch.zeros(1, 1, dtype=torch.bool, device=graph.device))
-        names = {*graph.node, *graph.edge, *graph.graph} | ({"edge_label_index"} if level == "edge" else set())
-        names |= {key for structure in graph.structures.values() for key in structure.attributes if key}
-        self.forward = Forward(model, names | set(graph.structures), call, choice)
-        self.forward.matrix = graph.from_matrix
+        if typed is not None:
+            self.forward: Forward = TypedForward(model, typed, level, ends, fill, call, choice)
+        else:
+            names = {*graph.node, *graph.edge, *graph.graph} | ({"edge_label_index"} if level == "edge" else set())
+            names |= {key for structure in graph.structures.values() for key in structure.attributes if key}
+            self.forward = Forward(model, names | set(graph.structures), call, choice)
+            self.forward.matrix = graph.from_matrix
         # Found once: a function may have much about it to look through.
         self.networks = [*networks_behind(self.model), *networks_behind(call)]
         self.one_by_one = not self.forward.takes_batch and level == "graph"
@@ -84,7 +98,7 @@ class MaskedModel:
         data, place = _masked(self.masking, graph, masks)
         if self.level == "edge":
             data.edge_label_index = place[:, targets].T.contiguous()
-        if self.forward.is_handed_all:
+        if self.forward.is_handed_all and self.typed is None:
             note_parts(data, graph, count)
         self.num_runs += count
         out = self.forward(data, count, without)
@@ -242,7 +256,8 @@ def widest_layer(model: Any) -> int:
 def check_device(model: Any, data: Any) -> None:
     """Refuse a model and a graph on different devices."""
     tensors: list[Tensor] = list(model.parameters()) if isinstance(model, torch.nn.Module) else []
-    tensors += [value for _, value in data if isinstance(value, Tensor)] if isinstance(data, Data) else []
+    stores = data.stores if isinstance(data, Data | HeteroData) else []
+    tensors += [value for store in stores for value in store.values() if isinstance(value, Tensor)]
     places = {tensor.device for tensor in tensors}
     if len(places) > 1:
         where = ", ".join(sorted(map(str, places)))

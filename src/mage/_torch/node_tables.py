@@ -29,11 +29,13 @@ class Table(NamedTuple):
         name: Its name in the network.
         owner: The module that has it.
         attribute: Its name there.
+        kind: The type of the nodes whose rows it has; empty in a graph without types.
     """
 
     name: str
     owner: nn.Module
     attribute: str
+    kind: str = ""
 
     @property
     def key(self) -> str:
@@ -51,6 +53,18 @@ class Table(NamedTuple):
         """The numbers."""
         rows: Tensor = self.store[self.attribute].detach()
         return rows
+
+
+class Block(NamedTuple):
+    """Nodes that may change places among themselves, and the tables that may go with them.
+
+    Attributes:
+        order: All nodes, those of the block in another order.
+        tables: Tables with a row for each node of the block.
+    """
+
+    order: Tensor
+    tables: tuple[Table, ...]
 
 
 def is_table(name: str) -> bool:

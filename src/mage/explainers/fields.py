@@ -72,8 +72,8 @@ class GraphFields(CalculationFields, OtherGraphFields, total=False):
     max_nodes: int | float
     tau: float
     masking: str | Callable[..., Any]
-    node: int | None
-    edge: Iterable[int] | None
+    node: int | tuple[str, int] | None
+    edge: Iterable[Any] | None
 
 
 class OtherTextFields(CalculationFields, CommonFields, total=False):

@@ -17,20 +17,20 @@ from mage._version import __version__
 from mage.explainers.fields import GraphFields, OtherGraphFields
 from mage.explainers.pipeline import InputGraph, Progress, checked_names, explain_game
 from mage.explainers.request import ExplainRequest
-from mage.explanation import Explanation, subject_of
+from mage.explanation import Explanation, TypedSubject, subject_of
 from mage.games.request import GraphRequest
 
 if TYPE_CHECKING:
-    from torch_geometric.data import Data
+    from torch_geometric.data import Data, HeteroData
 
 
 def explain(
     model: Any,
-    data: Data,
+    data: Data | HeteroData,
     *,
     target: int | None = None,
-    node: int | None = None,
-    edge: Sequence[int] | None = None,
+    node: int | tuple[str, int] | None = None,
+    edge: Sequence[Any] | None = None,
     num_motifs: int | None = None,
     max_nodes: int | float | None = None,
     tau: float | None = None,
@@ -56,10 +56,11 @@ def explain(
 
     Args:
         model: The model; called with the arguments that its ``forward`` names. It is left as it was.
-        data: One graph.
+        data: One graph; with types of nodes it is a ``HeteroData``.
         target: Class to explain; the predicted one by default.
-        node: Explain this node's output instead of the graph's.
-        edge: Explain the link between these two nodes; the model takes ``edge_label_index``.
+        node: Explain this node's output instead of the graph's; ``("paper", 7)`` in a graph with types.
+        edge: Explain the link between these two nodes; the model takes ``edge_label_index``. In a graph with types
+            ``(("user", 3), ("item", 5))``.
         num_motifs: m, the largest number of groups.
         max_nodes: M, nodes in all groups together: a count, or a share of the players.
         tau: τ: 1 shows what speaks for the output, lower values also what speaks against it, 0 only that.
@@ -92,7 +93,7 @@ def explain(
 
 def explain_graph(
     model: Any,
-    data: Data,
+    data: Data | HeteroData,
     request: ExplainRequest,
     *,
     names: Sequence[str] | None = None,
@@ -106,21 +107,37 @@ def explain_graph(
     from mage.games.model_game import ModelGame
 
     started = time.perf_counter()
-    check_graph(data)
-    count = int(getattr(data, "num_nodes", None) or 0)
-    known = getattr(data, "names", None)
-    if names is None and isinstance(known, Sequence) and not isinstance(known, str) and len(known) == count:
-        names = known
-    node_names = checked_names(names, count)
+    if not hasattr(data, "node_types"):
+        check_graph(data)
+    node_names = checked_names(names if names is not None else names_of(data), int(data.num_nodes or 0))
     reduction = PlayerReduction(request.graph)
     game = ModelGame(model, data, replace(request.graph, groups=reduction.grouping()))
-    graph = InputGraph(node_names, game.edge_index, subject_of(data), class_names)
+    typed = game.typed
+    subject = subject_of(data) if typed is None else TypedSubject(typed.type_names, typed.relations)
+    graph = InputGraph(node_names, game.edge_index, subject, class_names)
     return explain_game(game, request, graph, reduction=reduction, progress=progress, started=started)
+
+
+def names_of(data: Any) -> tuple[str, ...] | None:
+    """The names that a graph's nodes have: ``data.names``, or with types ``data[type].names`` or else ``paper 0``."""
+    if not hasattr(data, "node_types"):
+        return _listed(data, int(getattr(data, "num_nodes", None) or 0))
+    parts: list[str] = []
+    for kind in data.node_types:
+        count = int(data[kind].num_nodes or 0)
+        parts += _listed(data[kind], count) or [f"{kind} {row}" for row in range(count)]
+    return tuple(parts)
+
+
+def _listed(store: Any, count: int) -> tuple[str, ...] | None:
+    known = getattr(store, "names", None)
+    fits = isinstance(known, Sequence) and not isinstance(known, str) and len(known) == count
+    return tuple(map(str, known)) if fits and known is not None else None
 
 
 def explain_many(
     model: Any,
-    graphs: Iterable[Data],
+    graphs: Iterable[Data | HeteroData],
     *,
     folder: str | Path | None = None,
     names: Sequence[str] | None = None,
@@ -158,7 +175,7 @@ def explain_many(
 
 def _explained(
     model: Any,
-    graphs: Iterable[Data],
+    graphs: Iterable[Data | HeteroData],
     request: ExplainRequest,
     labels: dict[str, Any],
     kept: Path | None,

@@ -29,6 +29,7 @@ class MAGE(Explainer):
 
     title = "MAGE"
     levels = ("graph", "node", "edge")
+    hetero = True
 
     def __init__(self, request: Any = None, **fields: Unpack[GraphFields]) -> None:
         ExplainRequest.of(GraphRequest, request, **fields)  # refuses wrong ones now

@@ -58,6 +58,11 @@ class Explainer(ABC):
         if level not in self.levels:
             able = " and ".join(f"{each}s" for each in self.levels)
             raise UnsupportedError(f"{self.title} explains {able}, not a single {level}; mage explains all levels")
+        if not self.hetero and hasattr(data, "node_types"):
+            raise UnsupportedError(
+                f"data: {self.title} explains graphs without types of nodes; mage explains HeteroData, or convert it "
+                "with to_homogeneous()"
+            )
         started = time.perf_counter()
         explanation = self.compute(model, data, whole)
         # A method with fields of its own says itself what it did.

@@ -11,6 +11,7 @@ from mage.explanation.subject import (
     MoleculeSubject,
     SentenceSubject,
     Subject,
+    TypedSubject,
     subject_of,
 )
 
@@ -28,6 +29,7 @@ __all__ = [
     "SentenceSubject",
     "Stage",
     "Subject",
+    "TypedSubject",
     "crop",
     "load",
     "subject_of",

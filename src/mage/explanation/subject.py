@@ -6,7 +6,8 @@ table of :mod:`mage.drawing` that says how it is drawn. Storage follows from its
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
@@ -57,6 +58,16 @@ class Subject:
             if low < -1 or high >= num_nodes:
                 raise ValueError(f"{name} must hold nodes 0 … {num_nodes - 1}, or −1 for none; got {low} … {high}")
 
+    def pattern(self, nodes: Sequence[int], pairs: Iterable[Sequence[int]]) -> str:
+        """What kind of group some nodes are, in words; empty where nodes are all of one kind.
+
+        Args:
+            nodes: The nodes.
+            pairs: Edges between them.
+        """
+        del nodes, pairs
+        return ""
+
     def part(self, nodes: Integers, columns: Integers) -> Subject:
         """The subject of a part of the graph: these nodes, ascending, and these columns of ``edge_index``."""
         kept: dict[str, Any] = dict.fromkeys(self.of_whole, "")
@@ -70,6 +81,39 @@ class Subject:
 @dataclass(frozen=True)
 class GraphSubject(Subject):
     """A graph whose nodes are just nodes."""
+
+
+@stored_as("typed graph")
+@dataclass(frozen=True)
+class TypedSubject(Subject):
+    """A graph whose nodes are of several types, numbered type by type.
+
+    Attributes:
+        types: The type of each node.
+        relations: The relation of each column of ``edge_index``; empty where it is not known.
+    """
+
+    per_node: ClassVar[tuple[str, ...]] = ("types",)
+    per_edge: ClassVar[tuple[str, ...]] = ("relations",)
+
+    types: tuple[str, ...]
+    relations: tuple[str, ...] = ()
+
+    @property
+    def kinds(self) -> tuple[str, ...]:
+        """The types, each once."""
+        return tuple(dict.fromkeys(self.types))
+
+    def number(self, kind: str, row: int) -> int:
+        """The number of the node that is ``row`` within its type."""
+        numbers = [node for node, each in enumerate(self.types) if each == kind]
+        if not 0 <= row < len(numbers):
+            raise ValueError(f"row: there are {len(numbers)} nodes of type {kind!r}, got {row!r}")
+        return numbers[row]
+
+    def pattern(self, nodes: Sequence[int], pairs: Iterable[Sequence[int]]) -> str:
+        """The types along a path (a metapath), around the middle of a star, or else how many of each there are."""
+        return metapath({node: self.types[node] for node in nodes}, pairs)
 
 
 @stored_as("molecule")
@@ -177,6 +221,37 @@ def subject_of(data: Any) -> Subject:
     if not ELEMENTS.issuperset(elements):
         elements = orders = ()
     return MoleculeSubject(text, elements, orders) if text or elements else GraphSubject()
+
+
+def metapath(types: Mapping[int, str], pairs: Iterable[Sequence[int]]) -> str:
+    """A small typed graph in words: ``author – paper – author``, ``paper – (2 × author, venue)``, or only counts.
+
+    Args:
+        types: The type of each node.
+        pairs: Edges between the nodes.
+    """
+    near: dict[int, set[int]] = {node: set() for node in types}
+    for first, second in pairs:
+        if first != second:
+            near[first].add(second)
+            near[second].add(first)
+    edges = sum(map(len, near.values())) // 2
+    degrees = sorted(map(len, near.values()))
+    is_tree = edges == len(near) - 1
+    if is_tree and degrees[-1] <= 2 and (len(near) == 1 or degrees[0] == 1):
+        walk = [min((node for node in near if len(near[node]) < 2), key=lambda node: node)]
+        while len(walk) < len(near):
+            walk.append(next(node for node in near[walk[-1]] if node not in walk[-2:]))
+        along = [types[node] for node in walk]
+        return " – ".join(min(along, along[::-1]))
+    if is_tree and degrees[-1] == edges:
+        centre = max(near, key=lambda node: len(near[node]))
+        return f"{types[centre]} – ({_counted(types[node] for node in sorted(near[centre]))})"
+    return _counted(types.values())
+
+
+def _counted(types: Iterable[str]) -> str:
+    return ", ".join(kind if count == 1 else f"{count} × {kind}" for kind, count in sorted(Counter(types).items()))
 
 
 def _chosen(values: Sequence[Any], places: Integers) -> tuple[Any, ...]:

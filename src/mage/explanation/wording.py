@@ -91,10 +91,23 @@ def node_names(explanation: Explanation, motif: Motif) -> str:
     return ", ".join(explanation.names[node] for node in motif.nodes)
 
 
+def pattern(explanation: Explanation, motif: Motif) -> str:
+    """What kind of group a motif is, such as ``author – paper – author``; empty where all nodes are of one kind."""
+    inside = set(motif.nodes)
+    pairs = {(i, j) for i, j in explanation.edge_index.T.tolist() if i in inside and j in inside}
+    return explanation.subject.pattern(motif.nodes, pairs)
+
+
+def members(explanation: Explanation, motif: Motif) -> str:
+    """What a motif consists of by name, and what kind of group that is."""
+    return f"{node_names(explanation, motif)}{_aside(pattern(explanation, motif))}"
+
+
 def lines(explanation: Explanation) -> list[str]:
     """The explanation as lines of text."""
     motifs = [
-        f"{side(motif):7} {score_text(explanation, motif)}  {{{node_names(explanation, motif)}}}{effect}"
+        f"{side(motif):7} {score_text(explanation, motif)}  {{{node_names(explanation, motif)}}}"
+        f"{_aside(pattern(explanation, motif))}{effect}"
         for motif, effect in zip(explanation.motifs, effect_texts(explanation), strict=True)
     ]
     return [
@@ -103,6 +116,10 @@ def lines(explanation: Explanation) -> list[str]:
         *(f"  {line}" for line in motifs or ["no motif found"]),
         *(f"  {line}" for line in remarks(explanation)),
     ]
+
+
+def _aside(text: str) -> str:
+    return f"  {text}" if text else ""
 
 
 def remarks(explanation: Explanation) -> list[str]:
@@ -121,7 +138,7 @@ def table(explanation: Explanation) -> Table:
         result.add_column(heading)
     for rank, motif in enumerate(explanation.motifs):
         colour = "green" if motif.sign > 0 else "red"
-        names = node_names(explanation, motif).replace("[", r"\[")
+        names = members(explanation, motif).replace("[", r"\[")
         outcomes = effect_cells(explanation, rank)
         result.add_row(f"[{colour}]{side(motif)}[/{colour}]", score_text(explanation, motif), *outcomes, names)
     return result
@@ -142,6 +159,7 @@ def plain_summary(explanation: Explanation) -> dict[str, Any]:
             {
                 "nodes": list(motif.nodes),
                 "names": [explanation.names[v] for v in motif.nodes],
+                **({"pattern": kind} if (kind := pattern(explanation, motif)) else {}),
                 "score": motif.score,
                 "std_error": _finite_or_none(explanation.motif_error(motif)),
                 "sign": motif.sign,

@@ -89,7 +89,7 @@ def computation_graph(
         column = participants.column.clone()
         column[len(players) :] = len(players)
         participants = replace(participants, column=column, num_players=len(players))
-        if len(boundary) > _SMALL_BOUNDARY and not whole.structures:
+        if len(boundary) > _SMALL_BOUNDARY and not whole.structures and runner.typed is None:
             participants = _thinned(runner, participants)
         return ComputationGraph(participants, output, counted, len(seen), seen_hops, last_step)
 

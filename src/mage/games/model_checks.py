@@ -14,7 +14,7 @@ from mage._torch.forward import raised_by_model
 from mage._torch.graph_input import GraphInput, positions_among
 from mage._torch.masked_model import MaskedModel
 from mage._torch.masking import MASKINGS
-from mage._torch.node_tables import Table, held_structures, positional_tables, tables_of, with_tables
+from mage._torch.node_tables import Block, Table, held_structures, positional_tables
 
 _ROUNDINGS = 1000  # how often an output may be rounded where the same nodes come in another order
 _CERTAIN = 1e-4  # how far the sum of probabilities may be from 1
@@ -110,22 +110,32 @@ def _matters(runner: MaskedModel, graph: GraphInput, targets: Tensor, key: str) 
 
 def _with_tables(runner: MaskedModel, graph: GraphInput, targets: Tensor) -> GraphInput:
     """The graph whose nodes carry their rows of the model's tables."""
-    tables, held = tables_of(runner.networks, graph.num_nodes), held_structures(runner.networks, graph.num_nodes)
-    if not tables and not held:
+    held = held_structures(runner.networks, graph.num_nodes)
+    blocks = [block for block in runner.forward.table_blocks(runner.networks, graph) if block.tables or held]
+    if not blocks:
         return graph
-    order = torch.randperm(graph.num_nodes, generator=torch.Generator().manual_seed(0)).to(graph.device)
-    places = positions_among(order, targets)
     try:
         whole = runner.raw(graph, _everyone(graph), targets)
     except Exception as error:
         if raised_by_model(error):
             return graph  # the first run will say so
         raise
+    chosen = [table for block in blocks for table in _tables_of_block(runner, graph, targets, whole, block, held)]
+    runner.forward.tables = tuple(chosen)
+    return runner.forward.with_rows(graph, chosen)
+
+
+def _tables_of_block(
+    runner: MaskedModel, graph: GraphInput, targets: Tensor, whole: Tensor, block: Block, held: list[str]
+) -> tuple[Table, ...]:
+    """The tables that go with nodes of a block when these change places."""
+    order, tables = block.order, block.tables
+    places = positions_among(order, targets)
 
     def same(chosen: Sequence[Table]) -> bool:
         runner.forward.tables = tuple(chosen)
         try:
-            moved = with_tables(graph, chosen).restricted_to(order)
+            moved = runner.forward.with_rows(graph, chosen).restricted_to(order)
             return _same(runner, runner.raw(moved, _everyone(graph), places), whole)
         except Exception as error:
             if raised_by_model(error):
@@ -146,8 +156,7 @@ def _with_tables(runner: MaskedModel, graph: GraphInput, targets: Tensor) -> Gra
             f"model: {embeddings[0]} has a row per node, but its rows do not go with the nodes alone; look it up by "
             "a feature of the nodes, such as data.n_id = torch.arange(data.num_nodes)"
         )
-    runner.forward.tables = chosen
-    return with_tables(graph, chosen)
+    return chosen
 
 
 def _check_edges_matter(runner: MaskedModel, graph: GraphInput, targets: Tensor) -> None:

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import torch
 from torch import Tensor
-from torch_geometric.data import Data
+from torch_geometric.data import Data, HeteroData
 
 from mage._core.requests import changed
 from mage._core.typing import Bits, Floats, Integers, Masks
@@ -19,6 +19,7 @@ from mage._torch.graph_input import GraphInput
 from mage._torch.masked_model import MaskedModel, bytes_per_copy, check_device
 from mage._torch.masking import MASKINGS
 from mage._torch.outputs import Readout
+from mage._torch.typed_graph import TypedGraph
 from mage.games.computation_graph import ComputationGraph, computation_graph
 from mage.games.game import Game
 from mage.games.grouping import checked_groups, checked_nodes
@@ -43,7 +44,7 @@ class ModelGame(Game):
 
     Args:
         model: A PyG model or any callable.
-        data: One graph.
+        data: One graph, with or without types of nodes (``HeteroData``).
         request: How the model is asked; see :class:`mage.games.GraphRequest`.
         names: Names of the players.
         fields: Fields of the request by name, such as ``masking="split"``.
@@ -55,6 +56,7 @@ class ModelGame(Game):
         player_nodes: Nodes of the input graph that each player stands for.
         prediction: The model's output, a number per class.
         readout: Which number of the output is explained.
+        typed: The graph with its types; None where it has none. Nodes are numbered type by type.
         num_hops: How far messages travel: message-passing layers, counted as they ran.
         input_nodes: Nodes of the input graph.
         seen_nodes: How many of them the prediction was computed from.
@@ -66,7 +68,7 @@ class ModelGame(Game):
     def __init__(
         self,
         model: Any,
-        data: Data,
+        data: Data | HeteroData,
         request: GraphRequest | None = None,
         *,
         names: Sequence[str] | None = None,
@@ -74,8 +76,10 @@ class ModelGame(Game):
     ) -> None:
         self.request = request = changed(request or GraphRequest(), **fields)
         check_device(model, data)
-        whole = GraphInput.of(data, cutoff_of(model))
-        targets = torch.tensor(_targets(request, whole.num_nodes), dtype=torch.long, device=whole.device)
+        self.typed = TypedGraph.of(data) if isinstance(data, HeteroData) else None
+        whole = GraphInput.of(data, cutoff_of(model)) if self.typed is None else self.typed.plain
+        listed = _targets(request, whole.num_nodes, self.typed)
+        targets = torch.tensor(listed, dtype=torch.long, device=whole.device)
         self.model = model
         self.level = request.level
         self.edge_index: Integers = whole.edge_index.cpu().numpy()
@@ -84,7 +88,10 @@ class ModelGame(Game):
         # Nothing below two ends explains a link.
         self.least_motif_nodes = 2 if self.level == "edge" else 1
         choice = CallChoice(request.select, request.column, request.inputs)
-        self.runner = MaskedModel(model, whole, request.masking, self.level, request.forward, choice)
+        ends = [] if self.typed is None else [self.typed.type_names[v] for v in listed]
+        self.runner = MaskedModel(
+            model, whole, request.masking, self.level, request.forward, choice, typed=self.typed, ends=ends
+        )
         whole = settled_graph(self.runner, whole, targets)
         seen = computation_graph(self.runner, whole, targets, request.num_hops, request.memory_cap)
         self.input_nodes, self.num_hops = whole.num_nodes, seen.num_hops
@@ -224,10 +231,15 @@ class ModelGame(Game):
             self._absent = self._absent | {readout: float(readout(output)[0]) for readout in unknown}
         return [self._absent[readout] for readout in readouts]
 
+    @property
+    def _by_messages(self) -> bool:
+        """Whether the graph is one that colours and computation trees describe: plain nodes and edges."""
+        return not self.runner.one_by_one and not self.participants.graph.structures and self.typed is None
+
     @cached_property
     def states(self) -> StateWorths | None:
         """Worths by what a message-passing model can tell apart; None for other models, and the log says why."""
-        if self.runner.one_by_one or self.participants.graph.structures:
+        if not self._by_messages:
             return None
         return state_worths(AskedModel(self.runner, self.participants, self.graph, self.readout, self.num_hops))
 
@@ -271,25 +283,27 @@ class ModelGame(Game):
     def node_contributions(self) -> NodeContributions | None:
         """What each node adds to worths, for models that add up or average their nodes; None for others."""
         whole = len(self.participants.targets) == 0 and self.participants.one_node_each
-        plain = not self.runner.one_by_one and not self.participants.graph.structures
-        if not whole or self.runner.masking is not MASKINGS["split"] or not plain:
+        if not whole or self.runner.masking is not MASKINGS["split"] or not self._by_messages:
             return None
         return contributions_of(self, self.runner, self.participants, self.readout)
 
 
-def _readout(request: GraphRequest, data: Data, seen: ComputationGraph, answers: Tensor) -> Readout:
+def _readout(request: GraphRequest, data: Data | HeteroData, seen: ComputationGraph, answers: Tensor) -> Readout:
     """Which number is explained, by what the model says of a few graphs."""
     task = "binary" if request.task == "auto" and request.target is not None else request.task
-    if request.level == "graph":
+    if request.level == "graph" and isinstance(data, Data):
         check_columns(data, seen.output, request.task)
     returned = checked_return_type(seen.last_step, answers, request.return_type, task)
     return Readout.of(seen.output, request.task, request.target, request.output, returned)
 
 
-def _targets(request: GraphRequest, num_nodes: int) -> list[int]:
-    """The nodes whose output is explained; none for the whole graph."""
+def _targets(request: GraphRequest, num_nodes: int, typed: TypedGraph | None) -> list[int]:
+    """The nodes whose output is explained, by their numbers; none for the whole graph."""
     if request.level == "graph":
         return []
-    if request.level == "node":
-        return checked_nodes("node", [request.node], num_nodes)
-    return checked_nodes("edge", request.edge, num_nodes)
+    nodes: tuple[Any, ...] = (request.node,) if request.edge is None else request.edge
+    if typed is not None:
+        return [typed.number(request.level, node) for node in nodes]
+    if any(isinstance(node, tuple) for node in nodes):
+        raise ValueError(f"{request.level}: {nodes[0]!r} names a type of nodes, and data has no types; give a number")
+    return checked_nodes(request.level, nodes, num_nodes)

@@ -62,8 +62,9 @@ class GraphRequest(ModelRequest):
     Attributes:
         masking: What the absence of a node means: ``"remove"``, ``"split"``, ``"zero"``, ``"mean"``, or a function
             ``(graph, masks) -> MaskedBatch``.
-        node: Explain this node's output instead of the graph's.
-        edge: Explain the link between these two nodes; the model takes ``edge_label_index``.
+        node: Explain this node's output instead of the graph's; ``("paper", 7)`` in a graph with types of nodes.
+        edge: Explain the link between these two nodes, such as ``(3, 5)`` or ``(("user", 3), ("item", 5))``; the model
+            takes ``edge_label_index``.
         groups: Players that are groups of nodes (fragments, rings, super-pixels): labels [n], lists of nodes,
             ``"communities"``, ``"rings"``, or a function ``(edges, num_players) -> labels``.
         refine: After the index over groups, let the nodes of the best groups play, all others ``"present"`` (True) or
@@ -84,8 +85,8 @@ class GraphRequest(ModelRequest):
     """
 
     masking: str | Callable[..., Any] = "remove"
-    node: int | None = None
-    edge: tuple[int, int] | None = None
+    node: int | tuple[str, int] | None = None
+    edge: tuple[int, int] | tuple[tuple[str, int], tuple[str, int]] | None = None
     groups: Any = None
     refine: bool | str | None = None
     max_players: int | None = None
@@ -99,6 +100,8 @@ class GraphRequest(ModelRequest):
         super().__post_init__()
         if self.node is not None and self.edge is not None:
             raise ValueError("node and edge: give one of the two")
+        if isinstance(self.node, list):
+            object.__setattr__(self, "node", tuple(self.node))
         if self.edge is not None:
             object.__setattr__(self, "edge", _checked_pair(self.edge))
         if not (
@@ -184,7 +187,7 @@ def _checked_pair(edge: Any) -> tuple[Any, ...]:
         pair = ()
     if len(pair) != 2:
         raise ValueError(f"edge must be a pair of nodes, got {edge!r}")
-    return pair
+    return tuple(tuple(end) if isinstance(end, list) else end for end in pair)
 
 
 def _checked_texts(name: str, values: Any) -> tuple[str, ...]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from mage.explanation.wording import side
+from mage.explanation.wording import pattern, side
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -17,9 +17,13 @@ def score_lines(explanation: Explanation) -> list[str]:
     subject = explanation.subject
     return [
         f"{side(motif)} {motif.score:+.3g}{explanation.error_text(motif)}: {len(motif)} "
-        f"{subject.node if len(motif) == 1 else subject.nodes}"
+        f"{subject.node if len(motif) == 1 else subject.nodes}{_aside(pattern(explanation, motif))}"
         for motif in explanation.motifs
     ]
+
+
+def _aside(text: str) -> str:
+    return f", {text}" if text else ""
 
 
 def set_title(axes: Axes, *lines: str, size: float = 9) -> None:

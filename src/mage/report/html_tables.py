@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from mage.explanation.outcomes import class_name, effect_cells, percent
+from mage.explanation.wording import members
 
 if TYPE_CHECKING:
     from mage.explanation import Explanation
@@ -25,7 +26,7 @@ def motif_table(explanation: Explanation) -> str:
         f'<tr><td class="{side}">{sign} {side}</td><td class="number">{motif.score:+.4g}'
         f"{html.escape(explanation.error_text(motif))}</td>"
         f"{''.join(f'<td class=number>{html.escape(cell)}</td>' for cell in effect_cells(explanation, rank))}"
-        f"<td>{html.escape(', '.join(explanation.names[node] for node in motif.nodes))}</td></tr>"
+        f"<td>{html.escape(members(explanation, motif))}</td></tr>"
         for rank, motif in enumerate(explanation.motifs)
         for side, sign in [("for", "+") if motif.sign > 0 else ("against", "−")]
     )

@@ -4,7 +4,7 @@ Five problems, each explained in a fresh process so that its peak memory is its 
 
 - ``graph``: a graph of 5,000 nodes in 40 blocks, explained as a whole by communities and refinement;
 - ``node``: a node of a graph of 200,000 nodes;
-- ``hub``: a node of the same graph with more than 1,000 nodes in its neighbourhood, most of which become scenery;
+- ``hub``: a node of the same graph with more than 1,000 nodes in its neighbourhood, most of them boundary nodes;
 - ``crowd``: one with more than 3,000, which form communities first;
 - ``million``: a node of such a graph of 1,000,000 nodes.
 

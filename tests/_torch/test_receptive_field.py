@@ -1,4 +1,4 @@
-"""What a node hears is all that is evaluated, and it is worth what it is worth on the whole graph."""
+"""Only what messages reach is evaluated, and it is worth what it is worth on the whole graph."""
 
 import threading
 
@@ -93,7 +93,7 @@ def test_a_large_graph_is_never_run_as_a_whole(conv):
     spy = Spy(NodeModel(conv).eval())
     game = ModelGame(spy, data, node=500, masking="split", memory_cap=1 << 16)
     assert (game.seen_nodes, game.seen_hops, game.input_nodes, game.num_hops) == (9, 4, 1000, 2)
-    # Two copies at once to see that batches do not mix, each with a ring of scenery at most.
+    # Two copies at once to see that batches do not mix, each with a ring of boundary nodes at most.
     assert spy.largest <= 14
     whole = ModelGame(spy.inner, data, node=500, masking="split")
     assert (whole.seen_nodes, whole.seen_hops, whole.num_players) == (1000, None, 5)
@@ -211,7 +211,7 @@ def test_too_many_players_are_refused_by_name(monkeypatch):
 
 @settings(max_examples=15)
 @given(seed=st.integers(0, 10_000), kind=st.sampled_from(["gcn", "gat"]), masking=st.sampled_from(["remove", "split"]))
-def test_stand_ins_are_worth_what_the_scenery_was_worth(seed, kind, masking):
+def test_stand_ins_are_worth_what_the_boundary_was_worth(seed, kind, masking):
     """A busy neighbourhood, whose outer ring is thinned to a few nodes that keep the degrees right."""
     drawn = nx.gnm_random_graph(400, 700, seed=seed)
     node = max(drawn, key=drawn.degree)
@@ -225,7 +225,7 @@ def test_stand_ins_are_worth_what_the_scenery_was_worth(seed, kind, masking):
     if kind == "gat":
         assert (
             game.participants.graph.num_nodes == game.num_players
-        )  # attention asks for no degrees, so there is no scenery
+        )  # attention asks for no degrees, so there is no boundary
     elif ring > 32:
         assert game.participants.graph.num_nodes == game.num_players + outer
     players = np.concatenate(game.player_nodes)
@@ -236,9 +236,9 @@ def test_stand_ins_are_worth_what_the_scenery_was_worth(seed, kind, masking):
         assert worth + game.baseline == pytest.approx(float(expected), abs=1e-5)
 
 
-def test_scenery_that_matters_stays():
+def test_a_boundary_that_matters_stays():
     class Outgoing(nn.Module):
-        """Divides by the degrees of the scenery itself, which stand-ins do not have."""
+        """Divides by the degrees of the boundary itself, which stand-ins do not have."""
 
         def __init__(self):
             super().__init__()

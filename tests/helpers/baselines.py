@@ -195,15 +195,15 @@ def dataset_for(name):
 
 
 class Toy(nn.Module):
-    """Logits [0, 6 h₁ − 3], h₁ being what node 1 hears of the others; the hidden features are the nodes' numbers."""
+    """Logits [0, 6 h₁ − 3], h₁ being the message to node 1; the hidden features are the nodes' numbers."""
 
     def __init__(self):
         super().__init__()
         self.layer, self.names = Sum(), Identity()
 
     def forward(self, x, edge_index, batch):
-        heard, names = self.layer(x[:, :1], edge_index)[:, 0], self.names(x[:, 1:], edge_index)
-        logit = 6 * global_add_pool(heard * names[:, 1], batch) - 3
+        message, names = self.layer(x[:, :1], edge_index)[:, 0], self.names(x[:, 1:], edge_index)
+        logit = 6 * global_add_pool(message * names[:, 1], batch) - 3
         return torch.stack([torch.zeros_like(logit), logit], dim=1)
 
 

@@ -53,15 +53,15 @@ def next_block(
         stack[depth, 0, word] ^= bit
         for w in range(words):
             reach = adjacency[vertex, w]
-            own = stack[depth, 2, w] | (bit if w == word else ZERO)
-            around = (stack[depth, 3, w] | reach) & ~own
+            inside = stack[depth, 2, w] | (bit if w == word else ZERO)
+            around = (stack[depth, 3, w] | reach) & ~inside
             # Players that were to try before stay so, but not as neighbours of nobody.
             untried = reach | (stack[depth, 0, w] if depth > 0 else ZERO)
-            stack[depth + 1, 0, w] = untried & ~own & ~stack[depth, 1, w]
+            stack[depth + 1, 0, w] = untried & ~inside & ~stack[depth, 1, w]
             stack[depth + 1, 1, w] = stack[depth, 1, w]
-            stack[depth + 1, 2, w] = own
+            stack[depth + 1, 2, w] = inside
             stack[depth + 1, 3, w] = around
-            members[written, w] = own
+            members[written, w] = inside
             neighbours[written, w] = around
         stack[depth, 1, word] |= bit
         depth += 1

@@ -1,4 +1,4 @@
-"""Scenery: nodes that do not play and only keep the degrees of players right, and few that can stand in for many.
+"""Boundary nodes: they do not play and only keep the degrees of players right; a few can stand in for many.
 
 At node level the ring of nodes just beyond the computation graph is kept where layers divide by degrees. What these
 nodes are does not matter, only how many of them each player is joined to; so one stand-in may serve many players. A
@@ -18,11 +18,11 @@ from mage._torch.graph_input import GraphInput
 def with_stand_ins(graph: GraphInput, num_players: int) -> Iterator[GraphInput]:
     """Thinner graphs with the same players, the thinnest first; whether the model minds is for the caller to see.
 
-    Edges between players stay. Player p's r-th neighbour in the scenery becomes stand-in r, for all p; edges keep their
-    features. Edges within the scenery go, and in the first graph also those that lead out of a player.
+    Edges between players stay. Player p's r-th boundary neighbour becomes stand-in r, for all p; edges keep their
+    features. Edges within the boundary go, and in the first graph also those that lead out of a player.
 
     Args:
-        graph: Players first, then scenery.
+        graph: Players first, then boundary nodes.
         num_players: How many players there are.
     """
     outside = graph.edge_index >= num_players

@@ -107,7 +107,7 @@ def networks_behind(model: Any, depth: int = 4) -> list[torch.nn.Module]:
         code = getattr(model, "__code__", None)
         named = [getattr(model, "__globals__", {}).get(name) for name in code.co_names] if code is not None else []
         inside = [getattr(model, "__self__", None), *cells, *partial, *getattr(model, "__dict__", {}).values(), *named]
-    return [found for part in inside[:_MOST_LOOKED_AT] for found in networks_behind(part, depth - 1)]
+    return [network for part in inside[:_MOST_LOOKED_AT] for network in networks_behind(part, depth - 1)]
 
 
 def _filled(cell: Any) -> bool:

@@ -183,22 +183,22 @@ class GraphInput:
     @property
     def unmaskable(self) -> dict[str, str]:
         """Values that look like structure and cannot be cut with their nodes, and what to do instead."""
-        found = {}
+        reasons = {}
         for key, value in {**self.node, **self.graph}.items():
             if not isinstance(value, Tensor) or self.num_nodes < 2 or key in LABELS:
                 continue
             sizes = list(value.shape)
             if sizes.count(self.num_nodes) > 1 and not (key in self.node and len(sizes) == 2 and _OF_NODES.search(key)):
-                found[key] = (
+                reasons[key] = (
                     f"has a row and a column per node {sizes}, which cannot be cut with the nodes; make it inside the "
                     "model from edge_index, for example with torch_geometric.utils.to_dense_adj(edge_index, batch)"
                 )
             elif key in self.graph and _looks_like_edges(value, self.num_nodes):
-                found[key] = (
+                reasons[key] = (
                     f"looks like edges {sizes} but has another name; give it a name with 'index' in it, as PyG does, "
                     "so that it is cut with the nodes"
                 )
-        return found
+        return reasons
 
 
 def _looks_like_edges(value: Tensor, num_nodes: int) -> bool:

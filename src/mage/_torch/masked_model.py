@@ -205,8 +205,8 @@ class MaskedModel:
         if not len(targets):
             with contextlib.suppress(ValueError, RuntimeError, IndexError, TypeError, ZeroDivisionError):
                 # The empty graph goes first, so that pooling still sees two graphs and gives it a row of its own.
-                asked = masks if self.one_by_one else torch.cat([masks, ~masks])
-                empty = self.outputs(graph, asked, targets)[:1]
+                copies = masks if self.one_by_one else torch.cat([masks, ~masks])
+                empty = self.outputs(graph, copies, targets)[:1]
                 if math.isfinite(float(empty.sum())):
                     return empty
             if not self.one_by_one:

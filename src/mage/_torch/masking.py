@@ -128,8 +128,8 @@ def with_all_nodes(
     rows = {}
     for key, value in node.items():
         # Values that differ between copies come with a dimension more.
-        own = value.dim() > graph.node[key].dim()
-        rows[key] = value.flatten(0, 1) if own else value.repeat(count, *[1] * (value.dim() - 1))
+        differs = value.dim() > graph.node[key].dim()
+        rows[key] = value.flatten(0, 1) if differs else value.repeat(count, *[1] * (value.dim() - 1))
     batch = torch.arange(count, device=masks.device).repeat_interleave(size)
     data = union_of_copies(graph, count, rows, edge, batch)
     data.edge_index = graph.edge_index[:, edge] + copy * size

@@ -83,14 +83,14 @@ def tables_of(networks: Sequence[nn.Module], num_nodes: int) -> list[Table]:
 
 def held_structures(networks: Sequence[nn.Module], num_nodes: int) -> list[str]:
     """Names of the graphs that a model carries inside: edges, and matrices with a row and a column per node."""
-    found = []
+    names = []
     for network in networks:
         for path, module in network.named_modules():
             held = {**module._buffers, **{key: value for key, value in vars(module).items() if key[0] != "_"}}
             for key, value in held.items():
                 if isinstance(value, Tensor) and _is_graph(key, value, num_nodes):
-                    found.append(f"{path}.{key}".lstrip("."))
-    return found
+                    names.append(f"{path}.{key}".lstrip("."))
+    return names
 
 
 def _is_graph(key: str, value: Tensor, num_nodes: int) -> bool:

@@ -120,8 +120,8 @@ class Readout:
         if self.output == "probability":
             return values
         numbers = torch.as_tensor(values, dtype=torch.float64)
-        found: Floats = (numbers.exp() if self.output == "log-probability" else numbers.sigmoid()).numpy()
-        return found
+        probabilities: Floats = (numbers.exp() if self.output == "log-probability" else numbers.sigmoid()).numpy()
+        return probabilities
 
     def rounding(self, value: float, unit: float, size: float) -> float:
         """How far one rounding of the model's numbers moves the explained number.

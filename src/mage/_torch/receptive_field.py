@@ -31,7 +31,7 @@ def computation_nodes(
 
     Players are the nodes within k hops of the targets. Layers that normalise by degree also feel the edges that leave
     this neighbourhood; where the model's answer on the players alone differs from that on the whole graph, one ring
-    more is kept as scenery, provided that what its nodes are does not matter.
+    more is kept as a boundary, provided that what its nodes are does not matter.
 
     Args:
         networks: The networks behind the model, for the direction of their messages.
@@ -61,10 +61,10 @@ def computation_nodes(
             if len(players) == graph.num_nodes or agrees(players, nothing):
                 return players, nothing
             ring = nodes_within(networks, graph, targets, hops + 1, both_ways)
-            scenery = ring[~torch.isin(ring, players)]
-            wider = torch.cat([players, scenery])
-            if agrees(wider, nothing) and agrees(wider, scenery):
-                return players, scenery
+            boundary = ring[~torch.isin(ring, players)]
+            wider = torch.cat([players, boundary])
+            if agrees(wider, nothing) and agrees(wider, boundary):
+                return players, boundary
         if num_hops is not None:
             return reached, reached[:0]
     raise LooksFurtherError(

@@ -52,7 +52,7 @@ class _Trace(TorchFunctionMode):
         self._batch = {id(tensor): tensor for tensor in batch}
         self._ends = {id(tensor): tensor for tensor in ends}
         self._num_nodes = num_nodes
-        self._made: dict[int, tuple[Tensor, _Call]] = {}
+        self._results: dict[int, tuple[Tensor, _Call]] = {}
         self._calls = 0
         self.cuts: dict[int, Tensor] = {}
         self.places: list[_Call] = []
@@ -73,7 +73,7 @@ class _Trace(TorchFunctionMode):
         for position, tensor in enumerate(results):
             if of_edges and not tensor.is_floating_point():
                 self._ends[id(tensor)] = tensor
-            self._made[id(tensor)] = (tensor, _Call(self._calls, position, name))
+            self._results[id(tensor)] = (tensor, _Call(self._calls, position, name))
             if meets:
                 self._batch[id(tensor)] = tensor
         if self.cuts and results and not name.startswith("__get__"):
@@ -88,12 +88,12 @@ class _Trace(TorchFunctionMode):
             of_nodes = tensor.dim() > 0 and tensor.size(0) == self._num_nodes and tensor.is_floating_point()
             if id(tensor) in self._batch or id(tensor) in self.cuts or not of_nodes:
                 continue
-            if id(tensor) not in self._made:
+            if id(tensor) not in self._results:
                 if isinstance(tensor, torch.nn.Parameter):
                     continue
                 raise NoTailError("features of nodes meet the batch vector as they are")
             self.cuts[id(tensor)] = tensor
-            self.places.append(self._made[id(tensor)][1])
+            self.places.append(self._results[id(tensor)][1])
 
     def check_layer(self, _module: Any, args: Any, kwargs: Any) -> None:
         """Refuse messages between nodes after their meeting in a pool."""

@@ -49,11 +49,11 @@ def sharing(**groups: Callable[..., Any]) -> Callable[[Command], Command]:
 
         def run(**values: Any) -> None:
             with cli_errors():
-                made = {
+                values_of_groups = {
                     name: make(**{option: values.pop(option) for option in options[name]})
                     for name, make in groups.items()
                 }
-                command(**values, **made)
+                command(**values, **values_of_groups)
 
         parameters = [each.replace(kind=inspect.Parameter.KEYWORD_ONLY) for each in (*alone, *shared)]
         run.__name__, run.__doc__ = command.__name__, f"{inspect.getdoc(command)}\n\n{_EXIT_CODES}"

@@ -35,15 +35,15 @@ def _named(dataset: str, model: str | None, weights: Path | None, graph: int | N
         if model is not None or weights is not None:
             raise ValueError("--dataset demo brings its own model; leave out --model and --weights")
         return load_demo_model(), demo_graph(checked_whole("--graph", graph or 0, least=0)), {}
-    network, found = network_and_dataset(dataset, model, weights)
+    network, data = network_and_dataset(dataset, model, weights)
     which = graph
     if which is None:
-        explained = found.explained(network, limit=1)
-        which = int(explained[0] if len(explained) else found.split.test[0])
-    size = int(found.num_nodes_each[0]) if found.task == "node" else len(found)
+        explained = data.explained(network, limit=1)
+        which = int(explained[0] if len(explained) else data.split.test[0])
+    size = int(data.num_nodes_each[0]) if data.task == "node" else len(data)
     if not 0 <= which < size:
         raise ValueError(f"--graph: {which} is not between 0 and {size - 1:,}")
-    return network, found[0] if found.task == "node" else found[which], found.settings(which)
+    return network, data[0] if data.task == "node" else data[which], data.settings(which)
 
 
 def network_and_dataset(dataset: str, model: str | None, weights: Path | None) -> tuple[Any, Any]:

@@ -141,29 +141,29 @@ def _explain_all(
     if dataset is None or dataset == "demo":
         raise ValueError("--all needs --dataset with the name of a dataset; see mage datasets")
     engine = make_engine(**machine)
-    network, found = _sources.network_and_dataset(dataset, model, weights)
-    chosen = _positions(found, network, *choice)
+    network, data = _sources.network_and_dataset(dataset, model, weights)
+    chosen = _positions(data, network, *choice)
     known_as = model or (weights.stem if weights is not None else "gin")
-    whole = found[0] if found.task == "node" else None
+    whole = data[0] if data.task == "node" else None
     # Made when they are needed: a corpus may be large, and a graph is needed for a moment.
-    items = LazyMapping(chosen, lambda position: found[position] if whole is None else whole)
-    about = LazyMapping(chosen, lambda position: about_graph(found, position, known_as))
+    items = LazyMapping(chosen, lambda position: data[position] if whole is None else whole)
+    about = LazyMapping(chosen, lambda position: about_graph(data, position, known_as))
 
     def options(position: int) -> dict[str, Any]:
         names = items[position].get("names")
-        settings = _settings(found, position, bool(about[position]["origin"].truth))
+        settings = _settings(data, position, bool(about[position]["origin"].truth))
         return {**settings, **({} if names is None else {"names": list(names)}), **given}
 
     entries = explain_corpus(
         network, items, folder, LazyMapping(chosen, options), engine, about=about, retry_failed=retry_failed
     )
-    before, made, failed = 0, 0, []
+    before, new, failed = 0, 0, []
     for entry in entries:
         if entry.failure is not None:
             failed.append(f"graph {entry.number}: {entry.failure.message}")
         else:
-            before, made = before + entry.before, made + (not entry.before)
-    typer.echo(f"{folder}: {before + made} explanations, {made} made now, {before} kept from before")
+            before, new = before + entry.before, new + (not entry.before)
+    typer.echo(f"{folder}: {before + new} explanations, {new} made now, {before} kept from before")
     report_failures(failed)
 
 

@@ -28,9 +28,9 @@ def report(
             unfinished.write_text(page.text, encoding="utf-8")
     for name, reason in page.skipped:
         typer.echo(f"mage: left out {name}: {reason}", err=True)
-    made = [
+    counts = [
         f"{count:,} {what}{'s' if count != 1 else ''}"
         for count, what in ((page.explanations, "explanation"), (page.results, "benchmark result"))
         if count
     ]
-    typer.echo(f"wrote {output}: {' and '.join(made)}")
+    typer.echo(f"wrote {output}: {' and '.join(counts)}")

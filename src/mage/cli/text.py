@@ -104,11 +104,11 @@ def _model(name: str, dataset: str) -> tuple[Any, list[str] | None]:
         return pretrained(dataset, name), classes
     path = Path(name)
     if path.is_dir():
-        found = sorted(path.glob(f"{dataset}_*.safetensors"))
-        if len(found) != 1:
-            there = ", ".join(file.name for file in found) or "none"
+        files = sorted(path.glob(f"{dataset}_*.safetensors"))
+        if len(files) != 1:
+            there = ", ".join(file.name for file in files) or "none"
             raise ValueError(f"--model: {name} must hold one checkpoint of {dataset}, it has {there}; name the file")
-        path = found[0]
+        path = files[0]
     if path.is_file():
         checkpoint = load_checkpoint(path)
         trained_on = str(checkpoint.about.get("dataset"))

@@ -19,10 +19,10 @@ def _shown(metric: str, value: float | None) -> str:
     return find_metric(metric).text(value)
 
 
-def rows(made: Sequence[Cell], show: Callable[[str, float | None], str] = _shown) -> list[dict[str, str]]:
+def rows(cells: Sequence[Cell], show: Callable[[str, float | None], str] = _shown) -> list[dict[str, str]]:
     """Rows of the long table: one for each dataset, model, method and metric; ``show`` writes figures."""
     lines = []
-    for cell in made:
+    for cell in cells:
         ours = cell.ours
         lines.append(
             {
@@ -94,10 +94,10 @@ def _escaped(text: str) -> str:
     return text.replace("[", "\\[")
 
 
-def export(made: Sequence[Cell], form: str, title: str = "") -> str:
+def export(cells: Sequence[Cell], form: str, title: str = "") -> str:
     """The long table as ``markdown``, ``csv``, ``latex`` or ``html``."""
     # Programs get all digits, people as many as a figure deserves.
-    lines = rows(made, _plain if form == "csv" else _shown)
+    lines = rows(cells, _plain if form == "csv" else _shown)
     names = list(lines[0]) if lines else []
     if form == "csv":
         text = io.StringIO()

@@ -53,24 +53,27 @@ def effect_texts(explanation: Explanation) -> list[str]:
 
 def ends_text(explanation: Explanation) -> str:
     """What the model says with nobody, with all, with only the motifs and without them; empty where not known."""
-    found = explanation.consequences
-    if found is None:
+    consequences = explanation.consequences
+    if consequences is None:
         return ""
     nodes = explanation.subject.nodes
     what = "output" if explanation.target is None else class_name(explanation, explanation.target)
-    parts = [f"{outcome_text(found.baseline)} without any {nodes}", f"{outcome_text(found.prediction)} with all"]
-    if found.together is not None and len(found.motifs) > 1:
-        parts.append(f"{outcome_text(found.together.alone)} with the motifs alone")
-        parts.append(f"{outcome_text(found.together.without)} without them")
+    parts = [
+        f"{outcome_text(consequences.baseline)} without any {nodes}",
+        f"{outcome_text(consequences.prediction)} with all",
+    ]
+    if consequences.together is not None and len(consequences.motifs) > 1:
+        parts.append(f"{outcome_text(consequences.together.alone)} with the motifs alone")
+        parts.append(f"{outcome_text(consequences.together.without)} without them")
     return f"{what}: {', '.join(parts)}"
 
 
 def saturation(explanation: Explanation) -> str:
     """Why nothing can speak for the target where the model says it anyway; empty where something can."""
-    found, target = explanation.consequences, explanation.target
-    if found is None or target is None:
+    consequences, target = explanation.consequences, explanation.target
+    if consequences is None or target is None:
         return ""
-    base, full = found.baseline.probability, found.prediction.probability
+    base, full = consequences.baseline.probability, consequences.prediction.probability
     if base is None or full is None:
         return ""
     speaks = any(motif.sign > 0 for motif in explanation.motifs)

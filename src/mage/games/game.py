@@ -89,7 +89,7 @@ class Game:
         checked_whole("memo_capacity", memo_capacity, least=0)
         self.value_fn = value_fn
         self.batch_size = max(1, min(batch_size, memory_cap // per_coalition))
-        self._asked = 0
+        self._num_queries = 0
         self._memo = Memo(packing.num_words(self.num_players), memo_capacity)
         self._baseline = None if baseline is None else checked_number("baseline", baseline)
 
@@ -100,7 +100,7 @@ class Game:
     @property
     def num_queries(self) -> int:
         """Coalitions the value function has been asked for; the empty one counts like any other."""
-        return self._asked
+        return self._num_queries
 
     @property
     def baseline(self) -> float:
@@ -215,8 +215,8 @@ class Game:
         total = np.zeros(len(labels))
         # A few components at a time: each is a row of its own.
         for start in range(0, len(rows), self.batch_size):
-            some = slice(start, start + self.batch_size)
-            np.add.at(total, rows[some], self.worth(labels[rows[some]] == ranks[some, None]))
+            part = slice(start, start + self.batch_size)
+            np.add.at(total, rows[part], self.worth(labels[rows[part]] == ranks[part, None]))
         return total
 
     def worth_of_bits(self, coalitions: Bits, all_distinct: bool = False) -> Floats:
@@ -233,10 +233,10 @@ class Game:
         for start in range(0, len(missing), self.batch_size):
             chunk = missing[start : start + self.batch_size]
             empty = ~chunk.any(axis=1)
-            asked = chunk if not empty.any() else chunk[~empty]
+            nonempty = chunk if not empty.any() else chunk[~empty]
             answers = np.zeros(len(chunk))
-            if len(asked):
-                answers[~empty] = self._ask(asked) - baseline
+            if len(nonempty):
+                answers[~empty] = self._ask(nonempty) - baseline
             fresh[start : start + len(chunk)] = answers
             # Remembered chunk by chunk: an interruption loses nothing that was paid for.
             self._memo.remember(chunk, answers)
@@ -271,7 +271,7 @@ class Game:
     # -- the one place where the user's function is called --------------------------------------------------------
 
     def _ask(self, coalitions: Bits) -> Floats:
-        self._asked += len(coalitions)
+        self._num_queries += len(coalitions)
         try:
             values = self.value_fn(self._masks(coalitions))
         except Exception as error:

@@ -94,12 +94,12 @@ def checked_groups(groups: Any, players: Integers, num_nodes: int, edges: Intege
     if callable(groups):
         if isinstance(groups, type):
             raise TypeError(f"groups must be labels, lists of nodes or a function, got the class {groups.__name__}")
-        found = groups(edges, len(players))
-        if found is None:
+        answer = groups(edges, len(players))
+        if answer is None:
             return None
-        if np.shape(found) != (len(players),):
-            raise ValueError(f"groups: the function must label {len(players)} players, got shape {np.shape(found)}")
-        return _canonical(np.asarray(found))
+        if np.shape(answer) != (len(players),):
+            raise ValueError(f"groups: the function must label {len(players)} players, got shape {np.shape(answer)}")
+        return _canonical(np.asarray(answer))
     labels = _labels_of_nodes(groups, num_nodes)
     missing = players[labels[players] < 0]
     if len(missing):

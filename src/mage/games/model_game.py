@@ -27,7 +27,7 @@ from mage.games.model_checks import check_columns, checked_return_type, cutoff_o
 from mage.games.node_contributions import NodeContributions, contributions_of
 from mage.games.participants import Participants
 from mage.games.request import GraphRequest
-from mage.games.state_worths import AskedModel, StateWorths, state_worths
+from mage.games.state_worths import ModelView, StateWorths, state_worths
 from mage.graph import PlayerGraph, packing
 
 _BATCH_SIZE = 4096
@@ -211,8 +211,8 @@ class ModelGame(Game):
             if not runner.removes and not len(rows):
                 present = torch.ones_like(present)
             values = torch.empty(len(readouts), len(masks), dtype=torch.float64, device=nodes.device)
-            asked = torch.nonzero(present).flatten()
-            for portion in torch.split(asked, runner.portions(nodes[asked])) if len(asked) else ():
+            places = torch.nonzero(present).flatten()
+            for portion in torch.split(places, runner.portions(nodes[places])) if len(places) else ():
                 outputs = runner.outputs(participants.graph, nodes[portion], rows)
                 for row, readout in enumerate(readouts):
                     values[row, portion] = readout(outputs)
@@ -241,7 +241,7 @@ class ModelGame(Game):
         """Worths by what a message-passing model can tell apart; None for other models, and the log says why."""
         if not self._by_messages:
             return None
-        return state_worths(AskedModel(self.runner, self.participants, self.graph, self.readout, self.num_hops))
+        return state_worths(ModelView(self.runner, self.participants, self.graph, self.readout, self.num_hops))
 
     def connected_worths(self, graph: PlayerGraph, tick: Callable[[int], None] | None = None) -> Floats:
         """Worths of all connected coalitions, in the order of their enumeration; equal ones are asked for once."""

@@ -46,7 +46,7 @@ class UnlikeMessagesError(Exception):
 
 
 @dataclass(frozen=True)
-class AskedModel:
+class ModelView:
     """A model's game, as far as states need it.
 
     Attributes:
@@ -90,14 +90,14 @@ class StateWorths:
     """The number that is explained, for coalitions by their keys.
 
     Args:
-        asked: The model.
+        game: The model and its players.
         colouring: What tells coalitions apart.
         outputs: The model's answers for coalitions that all differ.
         pool: Where the answers come from, if from states of nodes.
     """
 
-    def __init__(self, asked: AskedModel, colouring: Colouring, outputs: Outputs, pool: StatePool | None) -> None:
-        self._asked = asked
+    def __init__(self, game: ModelView, colouring: Colouring, outputs: Outputs, pool: StatePool | None) -> None:
+        self._game = game
         self._colouring = colouring
         self._outputs = outputs
         self._pool = pool
@@ -117,15 +117,15 @@ class StateWorths:
 
     def __call__(self, coalitions: Bits) -> Floats:
         """The number that is explained, for each coalition [q]; none may be without its targets, or empty."""
-        rows = self._table.intern(self._colouring.keys(coalitions, self._asked.targets)[:, None])
+        rows = self._table.intern(self._colouring.keys(coalitions, self._game.targets)[:, None])
         known = len(self._values)
         fresh = np.flatnonzero(rows >= known)
         if len(fresh):
             first = fresh[np.unique(rows[fresh], return_index=True)[1]]
             new = coalitions[first]
-            with self._asked.runner.evaluating():
+            with self._game.runner.evaluating():
                 parts = [
-                    self._asked.readout(self._outputs(new[start : start + _AT_ONCE])).double().cpu().numpy()
+                    self._game.readout(self._outputs(new[start : start + _AT_ONCE])).double().cpu().numpy()
                     for start in range(0, len(new), _AT_ONCE)
                 ]
             self._values = np.concatenate([self._values, *parts])
@@ -141,7 +141,7 @@ class StateWorths:
         keys, colours = CoalitionTable(1), CoalitionTable(1)
         for block in graph.blocks():
             known = keys.size
-            rows = keys.intern(self._colouring.keys(block.members, self._asked.targets)[:, None])
+            rows = keys.intern(self._colouring.keys(block.members, self._game.targets)[:, None])
             fresh = np.flatnonzero(rows >= known)
             if self._pool is not None and len(fresh):
                 first = fresh[np.unique(rows[fresh], return_index=True)[1]]
@@ -149,43 +149,43 @@ class StateWorths:
         if self._pool is None:
             return keys.size
         # A tree has no more different nodes at any height than there are states.
-        return _CHECKS + -(-(self._colouring.rounds + 1) * colours.size // self._asked.participants.graph.num_nodes)
+        return _CHECKS + -(-(self._colouring.rounds + 1) * colours.size // self._game.participants.graph.num_nodes)
 
 
-def state_worths(asked: AskedModel, seed: int = 0) -> StateWorths | None:
+def state_worths(game: ModelView, seed: int = 0) -> StateWorths | None:
     """The worths of a model's coalitions by states, or None where that would be wrong; the log says why."""
-    if asked.num_hops < 1:
+    if game.num_hops < 1:
         _log.info("every coalition is asked for as it is: no message passing was seen in the model")
         return None
-    looked_at = asked.participants.graph.looked_at(asked.runner.forward.uses)
-    colouring = Colouring.of(asked.participants, looked_at, asked.runner.masking, asked.num_hops)
+    looked_at = game.participants.graph.looked_at(game.runner.forward.uses)
+    colouring = Colouring.of(game.participants, looked_at, game.runner.masking, game.num_hops)
     if colouring is None:
         _log.info("every coalition is asked for as it is: the masking is the user's own")
         return None
-    sample = _random_coalitions(asked, seed)
-    build = _by_target_trees if len(asked.targets) else _by_pool
-    with asked.runner.evaluating():
+    sample = _random_coalitions(game, seed)
+    build = _by_target_trees if len(game.targets) else _by_pool
+    with game.runner.evaluating():
         try:
-            return build(asked, colouring, sample)
+            return build(game, colouring, sample)
         except UnlikeMessagesError as error:
             _log.info("every coalition is asked for as it is: %s", error)
             return None
         except _FAILURES as error:
             _log.info("states of nodes are not shared: %s", error)
         try:
-            return _by_keys(asked, colouring, sample)
+            return _by_keys(game, colouring, sample)
         except UnlikeMessagesError as error:
             _log.info("every coalition is asked for as it is: %s", error)
             return None
 
 
-def _random_coalitions(asked: AskedModel, seed: int) -> Bits:
+def _random_coalitions(game: ModelView, seed: int) -> Bits:
     """Everyone, and random coalitions that hold the targets: connected ones and others in turn."""
     generator = np.random.default_rng([seed, 3])
-    n, adjacency = asked.graph.num_players, asked.graph.adjacency
+    n, adjacency = game.graph.num_players, game.graph.adjacency
     masks = generator.random((_CHECKS, n)) < generator.uniform(0.3, 1.0, size=(_CHECKS, 1))
     anchors = generator.integers(n, size=_CHECKS)
-    ends = asked.participants.target_players
+    ends = game.participants.target_players
     anchors[:] = ends[0] if ends else anchors
     masks[np.arange(_CHECKS), anchors] = True
     masks[:, ends] = True
@@ -199,87 +199,87 @@ def _random_coalitions(asked: AskedModel, seed: int) -> Bits:
     return packing.pack(masks)
 
 
-def _by_pool(asked: AskedModel, colouring: Colouring, sample: Bits) -> StateWorths:
+def _by_pool(game: ModelView, colouring: Colouring, sample: Bits) -> StateWorths:
     """States of all nodes, and the model's own pool and head."""
-    graph = asked.participants.graph
-    tail = Tail(asked.runner, graph)
-    nodes = asked.present(sample[:_WITH_NODES])
-    data, place = asked.runner.masking(graph, nodes)
-    asked.runner.num_runs += len(nodes)
+    graph = game.participants.graph
+    tail = Tail(game.runner, graph)
+    nodes = game.present(sample[:_WITH_NODES])
+    data, place = game.runner.masking(graph, nodes)
+    game.runner.num_runs += len(nodes)
     embeddings, outputs = tail.embeddings(data, len(nodes))
-    answers = torch.cat([outputs, asked.outputs(sample[_WITH_NODES:])])
+    answers = torch.cat([outputs, game.outputs(sample[_WITH_NODES:])])
     shown = torch.ones_like(nodes) if colouring.keeps_edges else nodes
     coalition, node = torch.nonzero(shown, as_tuple=True)
     expected = embeddings[place[coalition, node]]
     rows, roots = sample[coalition.cpu().numpy()], node.cpu().numpy()
     for candidate in (colouring.without_degrees(), colouring):
-        states = NodeStates(StateTrees(asked.runner, asked.participants, candidate), tail)
-        if asked.alike(states.embed(rows, roots), expected):
+        states = NodeStates(StateTrees(game.runner, game.participants, candidate), tail)
+        if game.alike(states.embed(rows, roots), expected):
             break
     else:
-        _check_colours(asked, colouring.of_nodes(sample[:_WITH_NODES])[coalition, node], expected)
+        _check_colours(game, colouring.of_nodes(sample[:_WITH_NODES])[coalition, node], expected)
         raise NoTailError("computation trees of nodes are not to the model what they stand for")
-    pool = _checked_pool(asked, states, tail, sample, answers)
-    return StateWorths(asked, candidate, lambda coalitions: pool(states.rows(coalitions)), pool)
+    pool = _checked_pool(game, states, tail, sample, answers)
+    return StateWorths(game, candidate, lambda coalitions: pool(states.rows(coalitions)), pool)
 
 
-def _check_colours(asked: AskedModel, colours: Bits, embeddings: Tensor) -> None:
+def _check_colours(game: ModelView, colours: Bits, embeddings: Tensor) -> None:
     """Refuse a model to which nodes of one colour are not the same."""
     _, first, rank = np.unique(colours, return_index=True, return_inverse=True)
-    if not asked.alike(embeddings[torch.from_numpy(first[rank])], embeddings):
+    if not game.alike(embeddings[torch.from_numpy(first[rank])], embeddings):
         raise UnlikeMessagesError("the model tells nodes apart that messages cannot")
 
 
-def _checked_pool(asked: AskedModel, states: NodeStates, tail: Tail, sample: Bits, answers: Tensor) -> StatePool:
+def _checked_pool(game: ModelView, states: NodeStates, tail: Tail, sample: Bits, answers: Tensor) -> StatePool:
     """The pool, tried on random coalitions; its short ways are taken where they agree."""
     pool = StatePool(states, tail)
     rows = states.rows(sample)
     shuffled = np.random.default_rng(_CHECKS).permuted(rows, axis=1)
-    if not asked.alike(pool(rows), answers):
+    if not game.alike(pool(rows), answers):
         raise NoTailError("the states of nodes give other outputs for random coalitions")
-    if not asked.alike(pool(shuffled), answers):
+    if not game.alike(pool(shuffled), answers):
         raise UnlikeMessagesError("the order of nodes matters to the model")
     short_ways = [(True, "mean"), (True, "sum")] if pool.may_be_linear else []
     for linear, reduction in [*short_ways, *((False, name) for name in REDUCTIONS)]:
         pool.linear, pool.reduction = linear, reduction
-        if asked.alike(pool(rows), answers):
+        if game.alike(pool(rows), answers):
             return pool
     pool.reduction = None
     return pool
 
 
-def _by_target_trees(asked: AskedModel, colouring: Colouring, sample: Bits) -> StateWorths:
+def _by_target_trees(game: ModelView, colouring: Colouring, sample: Bits) -> StateWorths:
     """Outputs of the explained node or link from the computation trees of the targets alone."""
-    targets, answers = asked.targets, asked.outputs(sample)
+    targets, answers = game.targets, game.outputs(sample)
     for candidate in (colouring.without_degrees(), colouring):
-        trees = StateTrees(asked.runner, asked.participants, candidate)
+        trees = StateTrees(game.runner, game.participants, candidate)
 
         def outputs(coalitions: Bits, trees: StateTrees = trees) -> Tensor:
             count = len(coalitions)
             data = trees(np.tile(coalitions, (len(targets), 1)), np.repeat(targets, count))
-            if asked.runner.level == "edge":
+            if game.runner.level == "edge":
                 data.edge_label_index = torch.arange(2 * count, device=data.edge_index.device).view(2, count)
-            asked.runner.num_runs += -(-len(data.batch) // asked.participants.graph.num_nodes)
-            out = asked.runner.forward(data, count if asked.runner.level == "edge" else 1)
+            game.runner.num_runs += -(-len(data.batch) // game.participants.graph.num_nodes)
+            out = game.runner.forward(data, count if game.runner.level == "edge" else 1)
             return (out.unsqueeze(-1) if out.dim() == 1 else out)[:count]
 
-        if asked.alike(outputs(sample), answers):
-            return StateWorths(asked, candidate, outputs, None)
+        if game.alike(outputs(sample), answers):
+            return StateWorths(game, candidate, outputs, None)
     raise NoTailError("computation trees of the targets are not to the model what they stand for")
 
 
-def _by_keys(asked: AskedModel, colouring: Colouring, sample: Bits) -> StateWorths:
+def _by_keys(game: ModelView, colouring: Colouring, sample: Bits) -> StateWorths:
     """The model's own answers, one for coalitions of one key."""
-    candidates = np.unique(np.concatenate([next(asked.graph.blocks(_CANDIDATES)).members, sample]), axis=0)
-    if len(asked.targets):
-        candidates = candidates[asked.present(candidates)[:, asked.participants.target_rows].all(dim=1).cpu().numpy()]
-    keys = colouring.keys(candidates, asked.targets)
+    candidates = np.unique(np.concatenate([next(game.graph.blocks(_CANDIDATES)).members, sample]), axis=0)
+    if len(game.targets):
+        candidates = candidates[game.present(candidates)[:, game.participants.target_rows].all(dim=1).cpu().numpy()]
+    keys = colouring.keys(candidates, game.targets)
     order = np.argsort(keys, kind="stable")
     equal = np.flatnonzero(keys[order[1:]] == keys[order[:-1]])
     if not len(equal):
-        return StateWorths(asked, colouring, asked.outputs, None)
+        return StateWorths(game, colouring, game.outputs, None)
     chosen = equal[np.linspace(0, len(equal) - 1, min(len(equal), _CHECKS)).astype(np.int64)]
-    first, second = (asked.outputs(candidates[order[chosen + step]]) for step in (0, 1))
-    if not asked.alike(first, second):
+    first, second = (game.outputs(candidates[order[chosen + step]]) for step in (0, 1))
+    if not game.alike(first, second):
         raise UnlikeMessagesError("coalitions that messages cannot tell apart have other outputs")
-    return StateWorths(asked, colouring, asked.outputs, None)
+    return StateWorths(game, colouring, game.outputs, None)

@@ -125,8 +125,8 @@ class _Texts:
         # By length, so that a classifier that pads its batches pads little.
         new = sorted({text for text in texts if text not in self._rows}, key=lambda text: (len(text), text))
         for start in range(0, len(new), self._texts_at_once):
-            some = new[start : start + self._texts_at_once]
-            self._rows.update(zip(some, self._outputs(some).cpu(), strict=True))
+            part = new[start : start + self._texts_at_once]
+            self._rows.update(zip(part, self._outputs(part).cpu(), strict=True))
         rows = torch.stack([self._rows[text] for text in texts])
         return np.stack([readout(rows).numpy() for readout in readouts])
 
@@ -136,12 +136,14 @@ class _Texts:
         with evaluating(self._classify):
             # One thread suits small graphs; language models are large.
             torch.set_num_threads(threads)
-            found = self._classify(list(texts))
+            answer = self._classify(list(texts))
         self.num_queries += len(texts)
         try:
-            out = found.detach() if isinstance(found, Tensor) else torch.as_tensor(np.asarray(found, dtype=np.float64))
+            out = (
+                answer.detach() if isinstance(answer, Tensor) else torch.as_tensor(np.asarray(answer, dtype=np.float64))
+            )
         except (TypeError, ValueError) as error:
-            kind = type(found).__name__
+            kind = type(answer).__name__
             raise ValueError(f"model must return scores [b, classes] or [b] for b texts, got a {kind}") from error
         out = out.unsqueeze(-1) if out.dim() == 1 else out
         if out.dim() != 2 or len(out) != len(texts) or not out.size(1):

@@ -60,9 +60,9 @@ class PlayerGraph:
         graph = cls(num_players)
         count = graph.num_players
         everyone = packing.pack(np.ones((1, count), dtype=np.bool_))
-        own = np.arange(count)
+        players = np.arange(count)
         bits = np.repeat(everyone, count, axis=0)
-        bits[own, own // 64] ^= np.uint64(1) << (own % 64).astype(np.uint64)
+        bits[players, players // 64] ^= np.uint64(1) << (players % 64).astype(np.uint64)
         bits.setflags(write=False)
         graph.adjacency_bits = bits
         graph.num_edges = count * (count - 1) // 2
@@ -235,16 +235,16 @@ class PlayerGraph:
         if count < 0:
             raise ValueError(f"count must not be negative, got {count}")
         generator = np.random.default_rng(seed)
-        found: list[Masks] = [np.zeros((0, self.num_players), dtype=np.bool_)]
+        parts: list[Masks] = [np.zeros((0, self.num_players), dtype=np.bool_)]
         missing = count
         while missing > 0:
             # A fixed draw size keeps the sequence the same for every count.
             chance = generator.random((256, 1))
             labels = self.component_labels(generator.random((256, self.num_players)) < chance)
             rows, ranks = component_rows(labels)
-            found.append(labels[rows[:missing]] == ranks[:missing, None])
-            missing -= len(found[-1])
-        return np.concatenate(found)
+            parts.append(labels[rows[:missing]] == ranks[:missing, None])
+            missing -= len(parts[-1])
+        return np.concatenate(parts)
 
     def enumeration_stack(self, layers: int) -> Bits:
         """Room for the kernels that enumerate connected coalitions: sets by depth; the first layer is who may join."""

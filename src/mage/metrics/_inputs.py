@@ -64,9 +64,9 @@ def motif_labels(motifs: Any, num_nodes: int | None, argument: str) -> Integers:
     Labels may number motifs from 0 with −1 outside, as ``node_motif`` of a dataset does, or from 1 with 0 outside.
     """
     if hasattr(motifs, "motifs"):
-        found = motifs.motifs
+        all_motifs = motifs.motifs
         num_nodes = num_nodes if num_nodes is not None else int(motifs.num_nodes)
-        motifs = [motif.nodes for motif in found]
+        motifs = [motif.nodes for motif in all_motifs]
     if not _is_groups(motifs):
         labels = as_array(motifs, argument)
         if labels.ndim != 1 or (num_nodes is not None and len(labels) != num_nodes):
@@ -75,13 +75,13 @@ def motif_labels(motifs: Any, num_nodes: int | None, argument: str) -> Integers:
         return labels + 1 if (labels < 0).any() else labels
     if num_nodes is None:
         raise ValueError(f"num_nodes must be given where {argument} are groups of nodes")
-    made = np.zeros(num_nodes, dtype=np.int64)
+    numbers = np.zeros(num_nodes, dtype=np.int64)
     for number, group in enumerate(motifs, start=1):
         members = list(node_set(group, num_nodes, argument))
-        if made[members].any():
-            raise ValueError(f"{argument} must not overlap; node {int(np.flatnonzero(made[members])[0])} is in two")
-        made[members] = number
-    return made
+        if numbers[members].any():
+            raise ValueError(f"{argument} must not overlap; node {int(np.flatnonzero(numbers[members])[0])} is in two")
+        numbers[members] = number
+    return numbers
 
 
 def paired_labels(motifs: Any, truth: Any, num_nodes: int | None) -> tuple[Integers, Integers]:

@@ -24,8 +24,8 @@ def node_f1(nodes: Any, truth: Any, num_nodes: int | None = None) -> float:
     Returns:
         A number in [0, 1]; NaN where the ground truth is empty.
     """
-    found, true = node_set(nodes, num_nodes, "nodes"), node_set(truth, num_nodes, "truth")
-    return 2 * len(found & true) / (len(found) + len(true)) if true else math.nan
+    predicted, true = node_set(nodes, num_nodes, "nodes"), node_set(truth, num_nodes, "truth")
+    return 2 * len(predicted & true) / (len(predicted) + len(true)) if true else math.nan
 
 
 @register("f1", "F1", scale="unit", always=True)
@@ -49,11 +49,11 @@ def ami(motifs: Any, truth: Any, num_nodes: int | None = None) -> float:
         1 for the same partition, about 0 for an unrelated one; NaN where the ground truth is one group only, all nodes
         or none.
     """
-    found, true = paired_labels(motifs, truth, num_nodes)
+    predicted, true = paired_labels(motifs, truth, num_nodes)
     if len(np.unique(true)) < 2:
         return math.nan
     metrics = require("sklearn.metrics", "metrics")
-    return float(metrics.adjusted_mutual_info_score(true, found))
+    return float(metrics.adjusted_mutual_info_score(true, predicted))
 
 
 @register("ami", "AMI", scale="unit", always=True)

@@ -126,8 +126,8 @@ def _expected(
 def _worths(game: Game, fixed: Masks, players: Any, subsets: Masks) -> Floats:
     parts = []
     for start in range(0, len(subsets), _CHUNK):
-        some = subsets[start : start + _CHUNK]
-        masks = np.repeat(fixed[None], len(some), axis=0)
-        masks[:, players] = some
+        part = subsets[start : start + _CHUNK]
+        masks = np.repeat(fixed[None], len(part), axis=0)
+        masks[:, players] = part
         parts.append(game.worth(masks))
     return np.concatenate(parts)

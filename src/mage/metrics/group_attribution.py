@@ -68,14 +68,14 @@ def infidelity(game: Game, interactions: Interactions, groups: Any) -> Infidelit
 def group_attributions(interactions: Interactions, groups: Any) -> Floats:
     """GrAttr of many groups at once: the sum of the index over the subsets of each up to its order."""
     masks = _masks(groups, interactions.num_players)
-    made = np.zeros(len(masks))
+    total = np.zeros(len(masks))
     for size in interactions.sizes:
         players, values, _ = interactions.of_size(size)
         kept = np.flatnonzero(values)
         for start in range(0, len(kept), 1 << 16):
-            some = kept[start : start + (1 << 16)]
-            made += masks[:, players[some]].all(axis=2) @ values[some]
-    return made
+            part = kept[start : start + (1 << 16)]
+            total += masks[:, players[part]].all(axis=2) @ values[part]
+    return total
 
 
 def random_groups(

@@ -31,12 +31,12 @@ class MotifsStable:
         """Look at the interactions so far."""
         if np.isnan(interactions.std_error).any():
             return False
-        found = self._motifs(interactions)
-        same, self._last = found == self._last, found
+        motifs = self._motifs(interactions)
+        same, self._last = motifs == self._last, motifs
         if not same:
             return False
         generator = np.random.default_rng(_SEED)
-        return all(self._motifs(interactions.redrawn(generator)) == found for _ in range(_REDRAWS))
+        return all(self._motifs(interactions.redrawn(generator)) == motifs for _ in range(_REDRAWS))
 
     def _motifs(self, interactions: Interactions) -> tuple[tuple[int, ...], ...]:
         return tuple(sorted(motif.nodes for motif in find_motifs(interactions, **self._options)))

@@ -31,10 +31,10 @@ class Step(NamedTuple):
 
 def consequences_card(explanation: Explanation) -> str:
     """The card of a page that says what follows from the motifs; empty where the model was not asked."""
-    found = explanation.consequences
-    if found is None:
+    consequences = explanation.consequences
+    if consequences is None:
         return ""
-    steps = waterfall(found, explanation.subject.nodes)
+    steps = waterfall(consequences, explanation.subject.nodes)
     low, high = min(step.end for step in steps), max(step.end for step in steps)
     unit = html.escape("output" if explanation.target is None else explanation.output)
     rows = "".join(
@@ -47,19 +47,19 @@ def consequences_card(explanation: Explanation) -> str:
 <div class="heading"><h2 id="follows-heading">What follows</h2></div>
 <div class="follows-parts"><table class="waterfall">
 <thead><tr><th></th><th></th><th class="number">adds</th><th class="number">{unit}</th></tr></thead>
-<tbody>{rows}</tbody></table>{_effects(found, unit)}</div>
+<tbody>{rows}</tbody></table>{_effects(consequences, unit)}</div>
 </section>"""
 
 
-def waterfall(found: Consequences, nodes: str = "nodes") -> list[Step]:
+def waterfall(consequences: Consequences, nodes: str = "nodes") -> list[Step]:
     """Steps from the baseline to the prediction: each motif alone, what motifs do together, and all else."""
-    baseline, prediction = found.baseline.value, found.prediction.value
+    baseline, prediction = consequences.baseline.value, consequences.prediction.value
     steps = [Step(f"no {nodes}", baseline, baseline, is_total=True)]
-    for rank, effect in enumerate(found.motifs):
+    for rank, effect in enumerate(consequences.motifs):
         steps.append(Step(f"motif {rank + 1} alone", steps[-1].end, steps[-1].end + effect.alone.value - baseline))
-    if found.together is not None and len(found.motifs) > 1:
-        steps.append(Step("motifs together", steps[-1].end, found.together.alone.value))
-    if found.motifs:
+    if consequences.together is not None and len(consequences.motifs) > 1:
+        steps.append(Step("motifs together", steps[-1].end, consequences.together.alone.value))
+    if consequences.motifs:
         steps.append(Step(f"all other {nodes}", steps[-1].end, prediction))
     return [*steps, Step(f"all {nodes}", baseline, prediction, is_total=True)]
 
@@ -76,17 +76,17 @@ def _bar(step: Step, low: float, high: float) -> str:
     )
 
 
-def _effects(found: Consequences, unit: str) -> str:
+def _effects(consequences: Consequences, unit: str) -> str:
     """Outputs with only each motif and without it, as numbers and as probabilities."""
-    rows = [(f"motif {rank + 1}", effect) for rank, effect in enumerate(found.motifs)]
-    if found.together is not None and len(found.motifs) > 1:
-        rows.append(("all motifs", found.together))
+    rows = [(f"motif {rank + 1}", effect) for rank, effect in enumerate(consequences.motifs)]
+    if consequences.together is not None and len(consequences.motifs) > 1:
+        rows.append(("all motifs", consequences.together))
     if not rows:
         return ""
     body = "".join(
         f'<tr><th scope="row">{name}</th>{_cells(effect.alone)}{_cells(effect.without)}</tr>' for name, effect in rows
     )
-    columns = 1 if found.baseline.probability is None else 2
+    columns = 1 if consequences.baseline.probability is None else 2
     names = f'<th class="number">{unit}</th>' + ('<th class="number">probability</th>' if columns == 2 else "")
     return (
         f'<table class="effects"><thead><tr><th></th><th colspan="{columns}">alone</th>'

@@ -45,7 +45,7 @@ def restricted(game: Game, graph: PlayerGraph | None = None) -> Worth:
     memo: dict[frozenset[int], float] = {frozenset(): 0.0}
 
     def components(coalition: frozenset[int]) -> list[frozenset[int]]:
-        found: list[frozenset[int]] = []
+        parts: list[frozenset[int]] = []
         rest = set(coalition)
         while rest:
             todo, component = [rest.pop()], set()
@@ -55,8 +55,8 @@ def restricted(game: Game, graph: PlayerGraph | None = None) -> Worth:
                 near = rest.intersection(neighbours[player])
                 rest -= near
                 todo.extend(near)
-            found.append(frozenset(component))
-        return found
+            parts.append(frozenset(component))
+        return parts
 
     def worth(coalition: frozenset[int]) -> float:
         if coalition not in memo:

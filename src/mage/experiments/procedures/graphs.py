@@ -213,13 +213,13 @@ class GraphProcedure(Procedure):
         """Make the explainers, and teach those that learn."""
         from mage import explainers
 
-        made: dict[ExplainerName, Any] = {}
+        instances: dict[ExplainerName, Any] = {}
         for batch in batches:
             (method,), testbed = batch.methods, self.testbeds[batch.testbed]
             name = (batch.testbed, method.name, batch.seed)
-            if name in made:
+            if name in instances:
                 continue
-            made[name] = None
+            instances[name] = None
             try:
                 explainer = explainers.get(method.explainer, **method.parameters_on(testbed.dataset))
                 if explainer.needs_training:
@@ -228,11 +228,11 @@ class GraphProcedure(Procedure):
                 # One method that cannot be made or taught is a gap in the table; the others go on.
                 gaps[testbed.dataset, testbed.model_name, method.name] = str(error)
                 continue
-            made[name] = explainer
-        able = [batch for batch in batches if made[batch.testbed, batch.methods[0].name, batch.seed] is not None]
+            instances[name] = explainer
+        able = [batch for batch in batches if instances[batch.testbed, batch.methods[0].name, batch.seed] is not None]
         models = [testbed.model for testbed in self.testbeds]
         wholes = [testbed.whole for testbed in self.testbeds]
-        return Payload(explain_job, GraphWorkload(models, wholes, made)), able
+        return Payload(explain_job, GraphWorkload(models, wholes, instances)), able
 
     def jobs(self, batch: Batch) -> list[GraphJob]:
         """The graphs of a batch."""

@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 INPUTS := pyproject.toml constraints.txt
 # Two workers with one thread each; the models of the tests are too small for more.
-PYTEST := OMP_NUM_THREADS=$${OMP_NUM_THREADS:-1} $(BIN)/python -m pytest -n 2 --dist loadfile
+PYTEST := OMP_NUM_THREADS=$${OMP_NUM_THREADS:-1} $(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder
 NUMERIC := tests/_torch tests/games tests/indices tests/motifs tests/explainers tests/metrics tests/experiments
 
 .PHONY: demo test test-long test-portable test-ray lint docs gallery screenshots pages benchmark clean
@@ -15,9 +15,9 @@ demo: $(VENV)/.demo
 test: $(VENV)/.dev
 	$(PYTEST)
 
-# What takes several seconds a test.
+# What takes several seconds a test, and more examples of each property.
 test-long: $(VENV)/.dev
-	$(PYTEST) -m 'long and not ray'
+	HYPOTHESIS_PROFILE=long $(PYTEST) -m '(long or hypothesis) and not ray'
 
 # The rooms that compute, with kernels that round in another order, as on another processor.
 test-portable: $(VENV)/.dev

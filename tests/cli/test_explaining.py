@@ -90,6 +90,7 @@ def test_demo_finds_the_grid_and_the_cycle(tmp_path):
     assert len(mage.load(tmp_path / "out" / "explanation.mage").motifs) == 2
 
 
+@pytest.mark.long
 def test_demo_pictures_are_the_same_every_time(tmp_path):
     for name in ("a", "b"):
         assert run("demo", "--output", tmp_path / name, "--seed", 1).exit_code == 0

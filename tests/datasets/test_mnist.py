@@ -163,6 +163,7 @@ def test_bright_edges_by_hand():
     assert inside.tolist() == [True, True, False, False, False]
 
 
+@pytest.mark.long
 def test_real_digits(segmented, tmp_path, monkeypatch):
     data_path("mnist")
     monkeypatch.setenv("MAGE_CACHE", str(tmp_path))

@@ -137,6 +137,7 @@ def test_two_runs_share_a_corpus(tmp_path, corpus, marker):
     assert list(first) == []
 
 
+@pytest.mark.long
 def test_the_command_says_so_and_can_try_again(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     arguments = [
@@ -171,6 +172,7 @@ def test_the_command_says_so_and_can_try_again(tmp_path, monkeypatch):
     assert f"4 explanations, {failed} made now" in last.stdout
 
 
+@pytest.mark.long
 def test_the_benchmark_says_so_and_can_try_again(tmp_path, monkeypatch):
     (tmp_path / "own.toml").write_text(
         f'title = "Own"\n[[columns]]\ndatasets = ["ba_house_grid"]\nmodels = ["{FRAGILE}"]\nmetrics = ["f1"]\n'

@@ -250,6 +250,7 @@ def run(*arguments):
     return CliRunner().invoke(app, ["benchmark", *arguments], env={"COLUMNS": "200"})
 
 
+@pytest.mark.long
 def test_the_command_lists_runs_and_resumes(tmp_path):
     data_path("mnist")
     options = ["group-attribution", "--models", "mnist-vit", "--graphs", "2", "--permutations", "2"]

@@ -9,6 +9,7 @@ import pytest
 from mage.experiments import SerialEngine, Store, make_plan, run_plan
 from mage.experiments.store import key_of
 from tests.helpers.experiments import small_experiment
+from tests.helpers.locks import hold
 
 
 @pytest.fixture
@@ -85,17 +86,10 @@ def test_locks_of_finished_parts_are_removed(tmp_path, inputs):
     os.close(held)
 
 
-def _hold(folder, ready):
-    store = Store(folder)
-    store.claim("a" * 32)
-    ready.set()
-    signal.pause()
-
-
 def test_the_lock_of_a_killed_run_is_free(store):
     context = multiprocessing.get_context("spawn")
     ready = context.Event()
-    holder = context.Process(target=_hold, args=(store.folder, ready))
+    holder = context.Process(target=hold, args=(store.folder, "a" * 32, ready))
     holder.start()
     while not ready.wait(1):
         assert holder.is_alive()

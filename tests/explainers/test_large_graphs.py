@@ -59,7 +59,7 @@ def blocks_with_a_marked_pair(num_blocks=16, size=25, seed=0):
         pytest.param({"groups": "communities", "refine": True}, "remove", marks=pytest.mark.long),
         pytest.param({"groups": "communities", "refine": True}, "split", marks=pytest.mark.long),
         pytest.param({"refine": "absent"}, "remove", marks=pytest.mark.long),
-        ({"refine": "absent"}, "split"),
+        pytest.param({"refine": "absent"}, "split", marks=pytest.mark.long),
     ],
 )
 def test_a_pair_among_four_hundred_nodes_is_found(options, masking):
@@ -149,6 +149,7 @@ def hub_with_marked_spokes(spokes=400):
     return Data(x=x, edge_index=torch.cat([columns, columns.flip(0)], dim=1))
 
 
+@pytest.mark.long
 def test_of_too_many_neighbours_the_strongest_play():
     data = hub_with_marked_spokes()
     data.x[0, 0] = 1
@@ -163,6 +164,12 @@ def test_of_too_many_neighbours_the_strongest_play():
     assert "always present" in note
     # Each spoke twice, the hub once (without it there is no output), all and the baseline; spokes alike are asked once.
     assert cap.num_queries < (2 * 400 + 3) / 5
+
+
+def test_of_too_many_neighbours_few_play():
+    data = hub_with_marked_spokes()
+    data.x[0, 0] = 1
+    model = Marked(pooled=False).eval()
     few = mage.explain(model, data, num_motifs=1, max_nodes=3, node=0, noise_floor=0.0, max_players=5, method="exact")
     assert set(few.motifs.nodes) == {0, 7, 90}
     assert len(few.players) == 5

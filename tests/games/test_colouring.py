@@ -4,7 +4,7 @@ from collections import Counter
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from mage._torch.graph_input import GraphInput
@@ -13,6 +13,7 @@ from mage.games.colouring import Colouring
 from mage.games.participants import Participants
 from mage.graph import PlayerGraph, packing
 from tests.helpers.layers import EDGES, graph
+from tests.helpers.suites import few_or_many_examples
 
 
 def refined(data, present, masking, rounds, with_degrees):
@@ -29,16 +30,16 @@ def refined(data, present, masking, rounds, with_degrees):
         carried = [row if present[v] else (0.0,) * len(row) for v, row in enumerate(carried)]
     colours = dict(enumerate(carried))
 
-    def heard(v, what):
+    def messages(v, what):
         incoming = [("in", attributes, what(i)) for i, j, attributes in edges if j == v]
         outgoing = [] if two_way else [("out", attributes, what(j)) for i, j, attributes in edges if i == v]
         return tuple(sorted(incoming + outgoing, key=repr))
 
     if with_degrees:
-        colours = {v: (colour, heard(v, lambda _: 0)) for v, colour in colours.items()}
+        colours = {v: (colour, messages(v, lambda _: 0)) for v, colour in colours.items()}
     for _ in range(rounds):
         before = dict(colours)
-        colours = {v: (before[v], heard(v, before.get)) for v in before}
+        colours = {v: (before[v], messages(v, before.get)) for v in before}
     return colours, gone
 
 
@@ -56,7 +57,7 @@ def the_colouring(data, masking, rounds, with_degrees):
     return colouring if with_degrees else colouring.without_degrees()
 
 
-@settings(max_examples=60, deadline=None)
+@few_or_many_examples(12, 60)
 @given(
     st.sampled_from(EDGES),
     st.sampled_from(["split", "remove", "zero"]),

@@ -5,7 +5,7 @@ import logging
 import numpy as np
 import pytest
 import torch
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 from torch import nn
 from torch_geometric import nn as layers
@@ -14,6 +14,7 @@ from torch_geometric.nn import aggr
 from mage.games import ModelGame
 from mage.graph import packing
 from tests.helpers.layers import EDGES, PLAIN, READOUTS, WITH_EDGES, Network, graph, network, perceptron
+from tests.helpers.suites import few_or_many_examples
 
 MASKINGS = ("split", "remove", "zero", "mean")
 
@@ -47,7 +48,7 @@ def test_every_layer_on_all_kinds_of_edges_at_once(name):
     check(network(name, "softmax"), graph("messy", seed=2, nodes=8), output="log-odds")
 
 
-@settings(max_examples=40, deadline=None)
+@few_or_many_examples(15, 60)
 @example("GCN without degrees", "sum", "messy", "mean", 400)  # kinds of nodes and of edges that can be exchanged
 @given(
     st.sampled_from([*PLAIN, *WITH_EDGES]),

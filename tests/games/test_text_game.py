@@ -214,6 +214,7 @@ def test_a_sentence_is_parsed(libraries):
     assert game.worth([[4]]).tolist() == [2.0]
 
 
+@pytest.mark.long
 def test_sentences_of_a_dataset_are_the_same_graphs(libraries):
     from mage.models import pretrained
 

@@ -8,6 +8,7 @@ import mage
 from mage.indices import errors
 from mage.indices.errors import error_of_sum, noise, num_parts
 from tests.helpers.games import smooth_game
+from tests.helpers.suites import long_case
 
 GRAPH = mage.PlayerGraph(11, list(nx.barabasi_albert_graph(11, 2, seed=1).edges))
 SETTINGS = {
@@ -32,7 +33,7 @@ def groups():
     return [generator.choice(11, size, replace=False).tolist() for size in (3, 4, 5, 6, 7, 8) for _ in range(5)]
 
 
-@pytest.mark.parametrize("method", ["permutation", "surrogate"])
+@pytest.mark.parametrize("method", ["permutation", long_case("surrogate")])
 def test_intervals_of_groups_hold_the_truth(method, exact, groups):
     z, independent, parts = [], [], {"permutation": 50, "surrogate": 64}[method]
     for estimate in estimates(method, 60):
@@ -70,6 +71,7 @@ def test_a_pair_alone_has_its_own_error(method):
     assert estimate.group_error([4]) == 0
 
 
+@pytest.mark.long
 def test_sampled_populations_count_what_they_never_met(monkeypatch):
     from mage.indices.estimators.surrogate import estimator, population
 

@@ -84,6 +84,7 @@ def test_sparse_adjacency_in_training_changes_nothing():
     assert torch.equal(x, batch.x)
 
 
+@pytest.mark.long
 def test_nodes_are_learned_too():
     shapes = load("ba_shapes")
     trained = train(shapes, "gcn", plan=TrainingPlan(epochs=300, learning_rate=2e-2))
@@ -112,6 +113,7 @@ def test_finished_networks_are_not_trained_again(tmp_path, monkeypatch):
     assert finished(task, tmp_path) is None
 
 
+@pytest.mark.long
 def test_tables_are_trained_in_other_processes(tmp_path):
     tasks = [TrainingTask("ba_2motifs", kind, 0, SMALL) for kind in ("gcn", "gin")]
     found = run_tasks(tasks, tmp_path, workers=2)

@@ -12,6 +12,7 @@ from mage import Game, PlayerGraph, find_motifs, interactions
 from mage.motifs.solvers import default_search_nodes
 from mage.testing import exhaustive_objective, random_graph, random_interactions, unanimity_game
 from tests.helpers.motif_problems import check_feasible, motif_problems
+from tests.helpers.suites import few_or_many_examples
 
 
 @pytest.mark.parametrize("tau", [0.0, 0.3, 0.5, 1.0])
@@ -30,6 +31,7 @@ def test_every_setting_on_a_house_with_a_tail(tau, num_motifs, max_nodes):
             assert result.optimal
 
 
+@few_or_many_examples(25, 100)
 @given(motif_problems(10, [2, 3]), st.integers(1, 60), st.sampled_from(["search", "milp"]))
 def test_limited_runs_are_feasible_and_their_bounds_hold(problem, limit, solver):
     index, options = problem

@@ -1,6 +1,7 @@
 import itertools
 import subprocess
 import sys
+from itertools import product
 
 import networkx as nx
 import numpy as np
@@ -16,6 +17,7 @@ from mage.indices.estimators.surrogate.population import connected_population
 from mage.indices.estimators.surrogate.regressors import make
 from mage.testing import random_game, random_graph
 from tests.helpers.games import smooth_game
+from tests.helpers.suites import long_case
 
 GRAPH_INDICES = [name for name, family in FAMILIES.items() if family.sees_graph and family.largest_order is None]
 
@@ -142,7 +144,7 @@ def test_a_large_enough_budget_gives_the_exact_index(index):
     assert (estimate.std_error == 0).all()
 
 
-@pytest.mark.parametrize(("order", "number"), [(1, 60), pytest.param(2, 200, marks=pytest.mark.long), (3, 60)])
+@pytest.mark.parametrize(("order", "number"), [(1, 60), long_case(2, 200), long_case(3, 60)])
 def test_intervals_cover_and_there_is_no_bias(order, number):
     """Seeded runs on a game that is learnt in part; the mean error must vanish and the errors be as claimed."""
     graph = mage.PlayerGraph(10, list(nx.barabasi_albert_graph(10, 2, seed=5).edges))
@@ -163,9 +165,15 @@ def test_intervals_cover_and_there_is_no_bias(order, number):
     assert np.abs(z).max() < 4.5
 
 
-@pytest.mark.parametrize("index", ["myerson-sii", "myerson-k-sii", "myerson-banzhaf", "myerson-faith-shap"])
-@pytest.mark.parametrize("listed", [True, False])
-@pytest.mark.parametrize("order", [2, pytest.param(3, marks=pytest.mark.long)])
+@pytest.mark.parametrize(
+    ("index", "listed", "order"),
+    [
+        case if case in {("myerson-k-sii", True, 2), ("myerson-faith-shap", False, 2)} else long_case(*case)
+        for case in product(
+            ["myerson-sii", "myerson-k-sii", "myerson-banzhaf", "myerson-faith-shap"], [True, False], [2, 3]
+        )
+    ],
+)
 def test_every_index_is_estimated_at_every_order(index, listed, order, monkeypatch):
     """All sizes have errors, also where not all coalitions are listed; those at the boundary always are."""
     from mage.indices.estimators.surrogate import estimator
@@ -188,7 +196,9 @@ def test_every_index_is_estimated_at_every_order(index, listed, order, monkeypat
     assert 0.5 < np.sqrt(np.mean(np.square(scores))) < 1.5
 
 
-@pytest.mark.parametrize(("method", "limit"), [("surrogate", {"budget": 300}), ("permutation", {"permutations": 200})])
+@pytest.mark.parametrize(
+    ("method", "limit"), [long_case("surrogate", {"budget": 300}), ("permutation", {"permutations": 200})]
+)
 def test_errors_are_honest_with_the_default_regressors(method, limit):
     graph = mage.PlayerGraph(12, list(nx.barabasi_albert_graph(12, 2, seed=6).edges))
     game = smooth_game(graph, 4, noise=0.1)
@@ -202,6 +212,7 @@ def test_errors_are_honest_with_the_default_regressors(method, limit):
     assert 0.90 <= np.mean(hits) <= 0.99
 
 
+@pytest.mark.long
 def test_a_smaller_error_than_sampled_orderings_from_a_quarter_of_the_queries():
     graph = mage.PlayerGraph(18, [*nx.barabasi_albert_graph(18, 1, seed=2).edges, (3, 9), (5, 12)])
     game = smooth_game(graph, 5)
@@ -218,6 +229,7 @@ def test_a_smaller_error_than_sampled_orderings_from_a_quarter_of_the_queries():
     assert error(learnt) < error(sampled)
 
 
+@pytest.mark.long
 def test_unlisted_populations_work_end_to_end(monkeypatch):
     from mage.indices.estimators.surrogate import estimator
     from mage.indices.estimators.surrogate import population as module
@@ -301,7 +313,7 @@ def learning(method):
 # -- stopping ------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("method", ["surrogate", "permutation"])
+@pytest.mark.parametrize("method", [long_case("surrogate"), "permutation"])
 def test_tolerance_stops_as_soon_as_it_is_met(method):
     graph = mage.PlayerGraph(14, list(nx.barabasi_albert_graph(14, 2, seed=4).edges))
     seen = []

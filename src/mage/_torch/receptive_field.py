@@ -45,8 +45,6 @@ def computation_nodes(
     Raises:
         LooksFurtherError: The answer depends on nodes further away.
     """
-    if num_hops is None and counted_hops == 0:
-        raise ValueError("num_hops: the model has no message-passing layers to count; say how far a node can see")
     if num_hops is not None and num_hops < 0:
         raise ValueError(f"num_hops must not be negative, got {num_hops}")
     first = counted_hops if num_hops is None else num_hops
@@ -67,6 +65,9 @@ def computation_nodes(
                 return players, boundary
         if num_hops is not None:
             return reached, reached[:0]
+    if counted_hops == 0:
+        reason = "the model has no message-passing layers to count, and sees more than the target"
+        raise LooksFurtherError(f"num_hops: {reason}; say how far a node can see")
     raise LooksFurtherError(
         f"node: the model's answer changes when it sees only {first} hops around the target, so it looks further than "
         "its message-passing layers reach (global pooling, virtual nodes, …); pass num_hops= to cut it there anyway"

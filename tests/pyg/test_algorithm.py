@@ -1,5 +1,3 @@
-import logging
-
 import pytest
 import torch
 from torch_geometric.data import Batch
@@ -92,8 +90,7 @@ def test_node_level():
     data = graph(nodes=20)
     explanation = explainer(NodeNet(), level="node")(data.x, data.edge_index, index=5)
     assert explanation.node_mask.shape == (20, 1)
-    with pytest.raises(ValueError, match="one node at a time"):
-        explainer(NodeNet(), level="node")(data.x, data.edge_index)
+    assert set(explanation.motif_row.tolist()) == {5}
 
 
 def test_phenomena_edge_features_and_regression():
@@ -108,16 +105,43 @@ def test_phenomena_edge_features_and_regression():
         assert explanation.validate()
 
 
-def test_unsupported_settings_say_why(caplog):
-    with caplog.at_level(logging.ERROR, "mage"), pytest.raises(ValueError, match="does not support"):
-        Explainer(
-            GraphNet(),
-            algorithm=MAGEExplainer(),
-            explanation_type="model",
-            node_mask_type="attributes",
-            model_config={"mode": "regression", "task_level": "graph", "return_type": "raw"},
-        )
-    assert "node_mask_type must be 'object'" in caplog.text
-    data = graph()
-    with pytest.raises(ValueError, match="one graph at a time"):
-        explainer(GraphNet())(data.x, data.edge_index, batch=torch.tensor([0] * 5 + [1] * 4))
+def test_wrong_options_fail_in_the_constructor():
+    with pytest.raises(TypeError, match="unknown option 'max_node'; did you mean 'max_nodes'"):
+        MAGEExplainer(max_node=3)
+    with pytest.raises(ValueError, match="num_motifs"):
+        MAGEExplainer(num_motifs=0)
+    with pytest.raises(ValueError, match="masking must be one of"):
+        explainer(GraphNet(), masking="sideways")(graph().x, graph().edge_index)
+
+
+@pytest.mark.parametrize(
+    ("index", "reason"),
+    [
+        (20, "20 is not one of the model's 20 outputs"),
+        (torch.tensor([0.5]), "index must hold whole numbers"),
+        (torch.tensor([], dtype=torch.long), "index names no output"),
+        (torch.ones(3, dtype=torch.bool), "a mask needs a value for each of 20 outputs, got 3"),
+    ],
+)
+def test_wrong_indices_are_named(index, reason):
+    data = graph(nodes=20)
+    with pytest.raises(ValueError, match=reason):
+        explainer(NodeNet(), level="node")(data.x, data.edge_index, index=index)
+
+
+def test_wrong_targets_are_named():
+    data = graph(nodes=20)
+    explain = explainer(NodeNet(), level="node", kind="phenomenon")
+    with pytest.raises(ValueError, match="a class for each of 20 outputs, got \\[3\\]"):
+        explain(data.x, data.edge_index, target=torch.tensor([0, 1, 2]), index=0)
+    with pytest.raises(ValueError, match="numbers of classes, got nan"):
+        explain(data.x, data.edge_index, target=torch.full((20,), float("nan")), index=0)
+
+
+def test_outputs_that_belong_to_nothing_are_refused():
+    class Odd(NodeNet):
+        def forward(self, x, edge_index):
+            return super().forward(x, edge_index)[:7]
+
+    with pytest.raises(ValueError, match="model returned 7 rows for task_level='node'"):
+        explainer(Odd(), level="node")(graph().x, graph().edge_index)

@@ -1,0 +1,182 @@
+"""MAGE as an ``ExplainerAlgorithm`` of PyG."""
+
+from __future__ import annotations
+
+from typing import Any, Unpack
+
+import numpy as np
+import torch
+from torch import Tensor
+from torch_geometric.explain.algorithm import ExplainerAlgorithm
+from torch_geometric.explain.config import MaskType, ModelMode, ModelReturnType
+
+from mage._core.typing import Floats
+from mage._torch.evaluation import agree, evaluating, resolution_of
+from mage._torch.selection import selected
+from mage.explainers import ExplainRequest
+from mage.explainers.fields import GraphFields
+from mage.explainers.graphs import explain_graph
+from mage.explanation import Explanation
+from mage.games import GraphRequest
+from mage.games.model_game import ModelGame
+from mage.pyg.call import PyGCall, names_batch
+from mage.pyg.explanation import MAGEExplanation
+from mage.pyg.features import column_scores, entry_scores
+from mage.pyg.merging import ExplainedPart, edge_masks, feature_masks, node_masks, shown_motifs, signed_data
+from mage.pyg.parts import InputPart, PyGInput
+from mage.pyg.rows import TASKS, ExplainedRow, explained_rows, level_of
+
+_ROUNDINGS = 8000  # how often an output may be rounded where it is computed from a part of the graph
+
+
+class MAGEExplainer(ExplainerAlgorithm):  # type: ignore[misc]  # PyG ships no types
+    """Explain a model through ``torch_geometric.explain.Explainer``.
+
+    Every output that ``index`` names is explained, all by default: rows of nodes, of links (``edge_label_index``) or
+    of the graphs of a batch; and of several labels, or numbers of a regression, each column. Their masks are merged.
+
+    Args:
+        request: One or several requests, as for :func:`mage.explain`.
+        fields: Fields of the requests by name (``num_motifs``, ``max_nodes``, ``tau``, ``masking``, ``output``, …), and
+            ``like``, an explanation whose request is repeated. Wrong ones are refused here. Task, return type, target
+            and node come from the ``Explainer`` where no field says otherwise.
+
+    Attributes:
+        node_mask: Always None, as for PyG's own algorithms after they have run.
+        edge_mask: Always None.
+
+    Example::
+
+        explainer = Explainer(
+            model, algorithm=MAGEExplainer(num_motifs=2), explanation_type="model",
+            node_mask_type="object", edge_mask_type="object",
+            model_config=dict(mode="multiclass_classification", task_level="graph", return_type="raw"),
+        )
+        explanation = explainer(data.x, data.edge_index, batch=batch)
+    """
+
+    node_mask: None = None
+    edge_mask: None = None
+
+    def __init__(self, request: Any = None, **fields: Unpack[GraphFields]) -> None:
+        super().__init__()
+        self.request = ExplainRequest.of(GraphRequest, request, **{**self._call(PyGCall({})), **fields})
+        self._given = {name for name, value in fields.items() if value is not None}
+
+    def supports(self) -> bool:
+        """Whether the explainer's settings fit: all that PyG knows do."""
+        return True
+
+    def forward(
+        self,
+        model: torch.nn.Module,
+        x: Any,
+        edge_index: Any,
+        *,
+        target: Tensor | None = None,
+        index: int | Tensor | None = None,
+        **kwargs: Any,
+    ) -> MAGEExplanation:
+        """Explain the outputs that ``index`` names; see the class."""
+        if not isinstance(x, Tensor) or not isinstance(edge_index, Tensor):
+            raise ValueError(f"{type(self).__name__} explains homogeneous graphs; convert with to_homogeneous()")
+        given = PyGInput(x, edge_index, kwargs, names_batch(model, x, edge_index, kwargs))
+        prediction = self._prediction(model, x, edge_index, kwargs)
+        level = level_of(self.model_config.task_level.value, len(prediction), given.sizes)
+        parts = [
+            self._explained_part(model, given.part(level, output.row, len(prediction)), output, prediction)
+            for output in explained_rows(prediction, self.model_config.mode, index, target)
+            if output.column is None or "column" not in self._given or output.column == self.request.graph.column
+        ]
+        return self._converted(parts, x, edge_index)
+
+    def _prediction(self, model: torch.nn.Module, x: Tensor, edge_index: Tensor, extras: dict[str, Any]) -> Tensor:
+        """The model's output [r, c] on the whole input."""
+        with evaluating(model):
+            out = selected(model(x, edge_index, **extras), self.request.graph.select)
+        if out.dim() < 2:
+            one_row = out.dim() == 0 or self.model_config.mode == ModelMode.multiclass_classification
+            out = out.reshape(1, -1) if one_row else out.unsqueeze(1)
+        if out.dim() != 2:
+            raise ValueError(f"model must return a row of numbers for each output, got shape {list(out.shape)}")
+        return out
+
+    def _explained_part(
+        self, model: torch.nn.Module, part: InputPart, output: ExplainedRow, prediction: Tensor
+    ) -> ExplainedPart:
+        settled = {**self._call(part.call), **part.place, **self._configured(output)}
+        # What the user says of the model goes before what is read from the configuration.
+        request = self.request.changed(**{name: settled[name] for name in settled.keys() - self._given})
+        explanation = self._explained(model, part, request)
+        self._check(explanation, prediction[output.row], output)
+        return ExplainedPart(
+            explanation, part.nodes, output.row, self._feature_scores(model, part, request, explanation)
+        )
+
+    def _call(self, call: PyGCall) -> dict[str, Any]:
+        """How the model is called, as a field of the request."""
+        return {"forward": call}
+
+    def _explained(self, model: torch.nn.Module, part: InputPart, request: ExplainRequest) -> Explanation:
+        names = [str(node) for node in part.nodes.tolist()]
+        return explain_graph(model, part.data, request, names=names)
+
+    def _configured(self, output: ExplainedRow) -> dict[str, Any]:
+        """Fields that follow from the configuration of PyG's explainer."""
+        config = self.model_config
+        fields: dict[str, Any] = {
+            "task": TASKS[config.mode],
+            "return_type": config.return_type.value,
+            "target": output.target,
+            "column": output.column,
+        }
+        if config.return_type != ModelReturnType.raw:
+            fields["output"] = "probability"
+        return fields
+
+    def _check(self, explanation: Explanation, expected: Tensor, output: ExplainedRow) -> None:
+        """Refuse an explanation of another number than the one that PyG's explainer sees."""
+        if not self._given.isdisjoint({"forward", "node", "edge", "column", "inputs"}):
+            return
+        if output.column is not None:
+            expected = expected[output.column : output.column + 1]
+        seen = torch.as_tensor(explanation.prediction, dtype=torch.float64)
+        if not agree(seen, expected.double().cpu(), _ROUNDINGS * resolution_of(expected)):
+            raise ValueError(
+                f"model: output {output.row} is {expected.tolist()} in the whole input and {seen.tolist()} by itself, "
+                "so it depends on more than its own graph (a normalisation without batch=?); explain it alone"
+            )
+
+    def _feature_scores(
+        self, model: torch.nn.Module, part: InputPart, request: ExplainRequest, explanation: Explanation
+    ) -> Floats | None:
+        """What features add, where the mask has a column for each."""
+        kind = self.explainer_config.node_mask_type
+        if kind not in (MaskType.attributes, MaskType.common_attributes):
+            return None
+        game = ModelGame(model, part.data, request.graph)
+        if kind == MaskType.common_attributes:
+            return column_scores(game, request.seed)
+        scores = np.zeros(tuple(part.data.x.shape))
+        nodes = np.array(sorted({v for motif in shown_motifs(explanation) for v in motif.nodes}), dtype=np.int64)
+        if len(nodes):
+            scores[nodes] = entry_scores(game, nodes, request.seed)
+        return scores
+
+    def _converted(self, parts: list[ExplainedPart], x: Tensor, edge_index: Tensor) -> MAGEExplanation:
+        config, count = self.explainer_config, len(x)
+        masks: dict[str, Any] = {}
+        if config.node_mask_type == MaskType.object:
+            masks["node_mask"], masks["node_score"] = node_masks(parts, count)
+        elif config.node_mask_type is not None:
+            masks["node_mask"], masks["node_score"] = feature_masks(parts, count)
+        if config.edge_mask_type is not None:
+            masks["edge_mask"], masks["edge_score"] = edge_masks(parts, edge_index, count)
+        return MAGEExplanation(
+            **masks,
+            **signed_data(parts),
+            node_id=torch.arange(count, device=x.device),
+            original_num_nodes=count,
+            explanations=[part.explanation for part in parts],
+            request=parts[0].explanation.request if len(parts) == 1 else self.request,
+        )

@@ -94,8 +94,13 @@ class MaskedModel:
             targets: Rows of the target node, or of both ends of the link; empty for the whole graph.
             without: An optional argument that the model is not given.
         """
-        count = len(masks)
-        data, place = _masked(self.masking, graph, masks)
+        return self.outputs_of(_masked(self.masking, graph, masks), graph, len(masks), targets, without)
+
+    def outputs_of(
+        self, batch: MaskedBatch, graph: GraphInput, count: int, targets: Tensor, without: str | None = None
+    ) -> Tensor:
+        """Rows [q, C], one for each of ``count`` copies of a graph, masked in whatever way; see :meth:`outputs`."""
+        data, place = batch
         if self.level == "edge":
             data.edge_label_index = place[:, targets].T.contiguous()
         if self.forward.is_handed_all and self.typed is None:

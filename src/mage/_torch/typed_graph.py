@@ -185,7 +185,7 @@ class TypedGraph:
             for key, value in self.node[kind].items():
                 store[key] = value[numbers]
             if _FEATURES in store and store[_FEATURES].is_floating_point() and _HAS_FEATURES in union:
-                absent = union[_HAS_FEATURES][rows].flatten() == 0
+                absent = union[_HAS_FEATURES][rows] == 0  # one for all features of a node, or one each
                 store[_FEATURES] = _replaced(store[_FEATURES], absent, self.node[kind][_FEATURES], fill)
             store.num_nodes = len(rows)
             store.batch = union.batch[rows]
@@ -212,8 +212,8 @@ class TypedGraph:
         longer = Data(edge_index=union.edge_index, **{_EDGE: union[_EDGE]})
         longer[_NODE] = torch.cat([union[_NODE], last])
         if _HAS_FEATURES in union:
-            ones = torch.ones(len(last), 1, device=last.device)
-            longer[_HAS_FEATURES] = torch.cat([union[_HAS_FEATURES].view(-1, 1), ones])
+            known = union[_HAS_FEATURES]
+            longer[_HAS_FEATURES] = torch.cat([known, known.new_ones(len(last), known.size(1))])
         longer.batch = torch.cat([union.batch, torch.full_like(last, count)])
         return longer
 
@@ -222,6 +222,8 @@ def _replaced(features: Tensor, absent: Tensor, whole: Tensor, fill: str) -> Ten
     if not bool(absent.any()):
         return features
     other = whole.mean(dim=0) if fill == "mean" else torch.zeros_like(whole[0])
+    if absent.size(1) > 1:
+        return torch.where(absent[:, : features.size(1)], other, features)
     return torch.where(absent.view(-1, *[1] * (features.dim() - 1)), other, features)
 
 

@@ -39,6 +39,9 @@ def explain(
     ] = None,
     tolerance: Annotated[float | None, typer.Option(help="Stop when the largest standard error is below.")] = None,
     until: Annotated[str | None, typer.Option(help="Stop sampling when: 'motifs stable'.")] = None,
+    players: Annotated[
+        str | None, typer.Option(help="What plays: nodes, edges or features (columns of x); nodes by default.")
+    ] = None,
     groups: Annotated[str | None, typer.Option(help="Players that are groups: communities or rings.")] = None,
     refine: Annotated[bool | None, typer.Option(help="Then let the nodes of the best groups play.")] = None,
     max_players: Annotated[int | None, typer.Option(help="Most players; 300, and 48 of more, by default.")] = None,
@@ -82,6 +85,7 @@ def explain(
         "masking": masking,
         "tolerance": tolerance,
         "until": until,
+        "players": players,
         "groups": groups,
         "refine": refine,
         "max_players": max_players,
@@ -109,7 +113,8 @@ def explain(
         _explain_all(dataset, model, weights, kept, (which, graphs), machine, given, retry_failed)
         return
     network, item, settings = _sources.model_and_graph(model, weights, data, dataset, graph)
-    options: dict[str, Any] = {"names": list(item.names)} if item.get("names") is not None else {}
+    named = item.get("names") is not None and players != "features"
+    options: dict[str, Any] = {"names": list(item.names)} if named else {}
     # What a dataset says of itself is a default; an explanation to repeat says everything.
     options |= given if "like" in given else settings | given
     explanation = explain_graph(network, item, **options)

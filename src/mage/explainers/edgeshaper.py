@@ -5,73 +5,21 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import torch
 
 from mage._core.checks import checked_whole
-from mage._core.typing import Floats, Integers, Masks
-from mage._torch.evaluation import evaluating
-from mage._torch.masking import with_all_nodes
+from mage._core.typing import Floats
 from mage.explainers._selection import nodes_of_best_edges
 from mage.explainers.protocol import Explainer, UnsupportedError
 from mage.explainers.request import ExplainRequest
 from mage.explanation import Explanation
 from mage.games.game import Game
 from mage.games.model_game import ModelGame
+from mage.games.part_games import EdgeGame
 
 if TYPE_CHECKING:
     from torch_geometric.data import Data
 
 _BLOCK = 1 << 22  # entries of a block of coalitions
-
-
-class EdgeGame(Game):
-    """What is a set of edges worth to a graph model? All nodes and their features stay.
-
-    Args:
-        game: The game of the nodes, which knows model, graph and what of the output is explained.
-        undirected: Whether all columns of ``edge_index`` between the same two nodes are one player, or each its own.
-    """
-
-    def __init__(self, game: ModelGame, undirected: bool = True) -> None:
-        self._nodes = game
-        self.undirected = undirected
-        self._graph = game.participants.graph
-        self.columns = self._graph.edge_index.cpu().numpy()
-        self.player_of_column: Integers = np.arange(self.columns.shape[1])
-        self.ends: Integers = self.columns.T
-        if undirected:
-            pairs = np.sort(self.columns, axis=0).T
-            self.ends, owner = np.unique(pairs, axis=0, return_inverse=True)
-            self.player_of_column = owner.reshape(-1)
-        super().__init__(
-            self._value,
-            len(self.ends),
-            names=[f"{first}-{second}" for first, second in self.ends.tolist()],
-            batch_size=game.batch_size,  # a coalition of edges takes at most what one of nodes takes
-        )
-
-    @property
-    def density(self) -> float:
-        """Share of the edges that the graph could have; loops count for none."""
-        size = self._graph.num_nodes
-        joined = int(np.count_nonzero(self.ends[:, 0] != self.ends[:, 1]))
-        possible = size * (size - 1) // (2 if self.undirected else 1)
-        return min(1.0, joined / max(1, possible))
-
-    def _value(self, masks: Masks) -> Floats:
-        graph, size = self._graph, self._graph.num_nodes
-        portion = 1 if self._nodes.runner.one_by_one else max(1, self._nodes.runner.rows_at_once // size)
-        kept = torch.from_numpy(masks[:, self.player_of_column]).to(graph.device)
-        values = []
-        with evaluating(self._nodes.model):
-            for block in torch.split(kept, portion):
-                copy, column = torch.nonzero(block, as_tuple=True)
-                everyone = torch.ones(len(block), size, dtype=torch.bool, device=graph.device)
-                union = with_all_nodes(graph, everyone, graph.node, copy, column)
-                out = self._nodes.runner.forward(union.data, len(block))
-                # Models that squeeze away a column, or the only graph of a batch, are brought back to a row a graph.
-                values.append(self._nodes.readout(out.reshape(len(block), -1)).double())
-        return np.asarray(torch.cat(values).cpu().numpy())
 
 
 def shapley_by_sampling(game: Game, density: float, num_samples: int, seed: int) -> tuple[Floats, Floats]:
@@ -153,6 +101,6 @@ class EdgeSHAPer(Explainer):
             node_scores=node_scores,
             edge_scores=scores,
             edge_std_error=None if self.num_samples == 1 else errors[edges.player_of_column],
-            num_queries=game.num_queries + edges.num_queries,
+            num_queries=edges.num_queries,
             diagnostics={"density": float(density)},
         )

@@ -54,6 +54,7 @@ class CommonFields(MotifFields, total=False):
 class OtherGraphFields(CommonFields, total=False):
     """What :func:`mage.explain` takes besides its everyday arguments."""
 
+    players: str
     groups: Any
     refine: bool | str | None
     max_players: int | None

@@ -15,13 +15,15 @@ from mage._core.optional import require
 from mage._core.progress import progress_bar
 from mage._version import __version__
 from mage.explainers.fields import GraphFields, OtherGraphFields
-from mage.explainers.pipeline import InputGraph, Progress, checked_names, explain_game
+from mage.explainers.pipeline import InputGraph, Progress, checked_names, explain_game, listed_names
 from mage.explainers.request import ExplainRequest
 from mage.explanation import Explanation, TypedSubject, subject_of
 from mage.games.request import GraphRequest
 
 if TYPE_CHECKING:
     from torch_geometric.data import Data, HeteroData
+
+    from mage.games.model_game import ModelGame
 
 
 def explain(
@@ -102,37 +104,58 @@ def explain_graph(
 ) -> Explanation:
     """:func:`explain` by one request."""
     require("torch_geometric", "pyg")
+    explanation = _explained_graph(model, data, request, names, class_names, progress)
+    explanation.keep_source(model, data)
+    return explanation
+
+
+def _explained_graph(
+    model: Any,
+    data: Data | HeteroData,
+    request: ExplainRequest,
+    names: Sequence[str] | None,
+    class_names: Sequence[str] | None,
+    progress: Progress,
+) -> Explanation:
     from mage._torch.graph_input import check_graph
     from mage.explainers.large_graphs import PlayerReduction
+    from mage.explainers.part_players import PartReduction, columns_graph, part_game
     from mage.games.model_game import ModelGame
 
-    started = time.perf_counter()
+    started, asked = time.perf_counter(), request.graph
     if not hasattr(data, "node_types"):
         check_graph(data)
+    options: dict[str, Any] = {"progress": progress, "started": started}
+    if asked.players == "features":
+        features = part_game(model, data, asked)
+        graph = columns_graph(features, data, names, class_names)
+        return explain_game(features, request, graph, reduction=PartReduction(asked), **options)
     node_names = checked_names(names if names is not None else names_of(data), int(data.num_nodes or 0))
-    reduction = PlayerReduction(request.graph)
-    game = ModelGame(model, data, replace(request.graph, groups=reduction.grouping()))
+    if asked.players == "edges":
+        edges = part_game(model, data, asked)
+        graph = _input_graph(edges.nodes, data, node_names, class_names)
+        return explain_game(edges, request, graph, reduction=PartReduction(asked), **options)
+    reduction = PlayerReduction(asked)
+    game = ModelGame(model, data, replace(asked, groups=reduction.grouping()))
+    graph = _input_graph(game, data, node_names, class_names)
+    return explain_game(game, request, graph, reduction=reduction, **options)
+
+
+def _input_graph(game: ModelGame, data: Any, names: tuple[str, ...], class_names: Sequence[str] | None) -> InputGraph:
     typed = game.typed
     subject = subject_of(data) if typed is None else TypedSubject(typed.type_names, typed.relations)
-    graph = InputGraph(node_names, game.edge_index, subject, class_names)
-    return explain_game(game, request, graph, reduction=reduction, progress=progress, started=started)
+    return InputGraph(names, game.edge_index, subject, class_names)
 
 
 def names_of(data: Any) -> tuple[str, ...] | None:
     """The names that a graph's nodes have: ``data.names``, or with types ``data[type].names`` or else ``paper 0``."""
     if not hasattr(data, "node_types"):
-        return _listed(data, int(getattr(data, "num_nodes", None) or 0))
+        return listed_names(data, "names", int(getattr(data, "num_nodes", None) or 0))
     parts: list[str] = []
     for kind in data.node_types:
         count = int(data[kind].num_nodes or 0)
-        parts += _listed(data[kind], count) or [f"{kind} {row}" for row in range(count)]
+        parts += listed_names(data[kind], "names", count) or [f"{kind} {row}" for row in range(count)]
     return tuple(parts)
-
-
-def _listed(store: Any, count: int) -> tuple[str, ...] | None:
-    known = getattr(store, "names", None)
-    fits = isinstance(known, Sequence) and not isinstance(known, str) and len(known) == count
-    return tuple(map(str, known)) if fits and known is not None else None
 
 
 def explain_many(

@@ -230,7 +230,7 @@ class PlayerReduction:
         return {"stages": tuple(self.stages), "players_cap": self.cap, "notes": tuple(self.notes)}
 
 
-def single_effects(game: ModelGame, targets: list[int], tau: float = 0.5) -> Floats:
+def single_effects(game: Game, targets: list[int], tau: float = 0.5) -> Floats:
     """What each player changes on its own: taken from all players, or added to the targets alone; the larger of both.
 
     The first finds members of a group that only works as a whole, the second those that others could replace.

@@ -8,7 +8,7 @@ from mage.explainers.fields import GraphFields
 from mage.explainers.graphs import explain_graph
 from mage.explainers.protocol import Explainer
 from mage.explainers.request import ExplainRequest
-from mage.games.request import GraphRequest
+from mage.games.request import PLAYERS, GraphRequest
 
 if TYPE_CHECKING:
     from torch_geometric.data import Data
@@ -30,6 +30,7 @@ class MAGE(Explainer):
     title = "MAGE"
     levels = ("graph", "node", "edge")
     hetero = True
+    players = PLAYERS
 
     def __init__(self, request: Any = None, **fields: Unpack[GraphFields]) -> None:
         ExplainRequest.of(GraphRequest, request, **fields)  # refuses wrong ones now

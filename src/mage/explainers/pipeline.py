@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from mage._core.typing import Integers
+from mage._core.typing import Floats, Integers
 from mage.explainers.consequences import consequences_of
 from mage.explainers.request import ExplainRequest
 from mage.explanation import Explanation, GraphSubject, ModelOutput, Subject
@@ -19,6 +19,7 @@ from mage.motifs import Motif, MotifRequest, MotifSet, MotifsStable, find_motifs
 
 if TYPE_CHECKING:
     from mage.explainers.large_graphs import PlayerReduction
+    from mage.explainers.part_players import PartReduction
 
 Progress = bool | Callable[[Interactions], Any] | None
 
@@ -53,7 +54,7 @@ def explain_game(
     request: ExplainRequest,
     graph: InputGraph | None = None,
     *,
-    reduction: PlayerReduction | None = None,
+    reduction: PlayerReduction | PartReduction | None = None,
     progress: Progress = None,
     started: float | None = None,
 ) -> Explanation:
@@ -90,6 +91,7 @@ def explain_game(
         motifs=_of_nodes(motifs, game, graph.names),
         interactions=replace(interactions, names=_player_names(game, graph.names)),
         players=tuple(tuple(int(v) for v in nodes) for nodes in game.player_nodes),
+        player_kind=game.player_kind,
         edge_index=graph.edge_index,
         num_nodes=len(graph.names),
         names=graph.names,
@@ -99,6 +101,7 @@ def explain_game(
         class_names=checked_class_names(graph.class_names, game),
         consequences=consequences,
         request=request,
+        method_edge_scores=_scores_of_edges(interactions, game, graph.edge_index),
         **vars(ModelOutput.of(game)),
         **({} if reduction is None else reduction.record()),
     )
@@ -114,7 +117,7 @@ class Steps:
         self._callback = progress if callable(progress) else None
         self._progress = False if callable(progress) else progress
 
-    def interactions(self, game: Game, reduction: PlayerReduction | None = None) -> Interactions:
+    def interactions(self, game: Game, reduction: PlayerReduction | PartReduction | None = None) -> Interactions:
         """The interactions of a game."""
         request = self.request.index
         if reduction is not None and request.permutations is None:
@@ -139,35 +142,57 @@ def _without_rounding(interactions: Interactions, game: Game) -> Interactions:
 
 def players_of(name: str, nodes: Iterable[int], game: Game) -> list[int]:
     """The players that nodes of the input graph belong to."""
+    listed = list(nodes)
+    if listed and game.player_links is not None:
+        raise ValueError(f"{name}: nodes cannot be chosen where edges play; leave it out, or use players='nodes'")
     owner = {int(v): player for player, members in enumerate(game.player_nodes) for v in members}
-    missing = [v for v in nodes if v not in owner]
+    missing = [v for v in listed if v not in owner]
     if missing:
         raise ValueError(f"{name}: node {missing[0]} does not play; the output depends on nodes {sorted(owner)[:20]} …")
-    return sorted({owner[v] for v in nodes})
+    return sorted({owner[v] for v in listed})
 
 
 def _player_names(game: Game, names: tuple[str, ...]) -> tuple[str, ...]:
+    if game.player_links is not None:
+        return tuple(f"{names[first]}–{names[second]}" for first, second in game.player_links)
     joined = [[names[int(v)] for v in nodes] for nodes in game.player_nodes]
     return tuple(", ".join(each) if len(each) <= 4 else f"{each[0]} … {each[-1]} ({len(each)})" for each in joined)
 
 
 def _of_nodes(motifs: MotifSet, game: Game, names: tuple[str, ...]) -> MotifSet:
     """Motifs of players as motifs of nodes of the input graph."""
-    translated = []
+    translated, links, members = [], game.player_links, game.player_nodes
     for motif in motifs:
-        nodes = sorted(int(v) for player in motif.nodes for v in game.player_nodes[player])
-        translated.append(Motif(tuple(nodes), motif.score, tuple(names[v] for v in nodes)))
+        nodes = sorted({int(v) for player in motif.nodes for v in members[player]})
+        edges = () if links is None else tuple(links[player] for player in motif.nodes)
+        translated.append(Motif(tuple(nodes), motif.score, tuple(names[v] for v in nodes), edges))
     return replace(motifs, motifs=tuple(translated), num_nodes=len(names))
 
 
-def checked_names(names: Any, count: int) -> tuple[str, ...]:
-    """Names of the nodes; their numbers by default."""
+def _scores_of_edges(interactions: Interactions, game: Game, edge_index: Integers) -> Floats | None:
+    """Where edges play: for each column what its edge contributes, with its part of all its interactions."""
+    if game.player_links is None:
+        return None
+    contribution = interactions.player_values
+    by_pair = {frozenset(link): value for link, value in zip(game.player_links, contribution.tolist(), strict=True)}
+    return np.array([by_pair.get(frozenset(pair), 0.0) for pair in edge_index.T.tolist()])
+
+
+def checked_names(names: Any, count: int, what: str = "node") -> tuple[str, ...]:
+    """Names of the nodes, or of what else plays; their numbers by default."""
     if names is None:
         return tuple(str(v) for v in range(count))
     if isinstance(names, str) or not isinstance(names, Sequence | np.ndarray) or len(names) != count:
         given = f"got {len(names)}" if isinstance(names, Sized) else f"got {names!r}"
-        raise ValueError(f"names must list {count} names, one per node, {given}")
+        raise ValueError(f"names must list {count} names, one per {what}, {given}")
     return tuple(str(name) for name in names)
+
+
+def listed_names(store: Any, key: str, count: int) -> tuple[str, ...] | None:
+    """The names that a graph lists under a key, where there are as many as are needed; else None."""
+    known = getattr(store, key, None)
+    fits = isinstance(known, Sequence) and not isinstance(known, str) and len(known) == count
+    return tuple(map(str, known)) if fits and known is not None else None
 
 
 def checked_class_names(names: Sequence[str] | None, game: Game) -> tuple[str, ...]:

@@ -39,6 +39,8 @@ class Explainer(ABC):
     """What it explains: ``"graph"``, ``"node"``, ``"edge"``."""
     hetero: ClassVar[bool] = False
     """Whether it explains graphs with several types of nodes."""
+    players: ClassVar[tuple[str, ...]] = ("nodes",)
+    """What may play: ``"nodes"``, ``"edges"``, ``"features"``."""
 
     def fit(self, model: Any, dataset: GraphDataset, seed: int = 0) -> None:  # noqa: B027 (most have nothing to learn)
         """Learn from a dataset's training part what explaining a model needs."""
@@ -63,11 +65,17 @@ class Explainer(ABC):
                 f"data: {self.title} explains graphs without types of nodes; mage explains HeteroData, or convert it "
                 "with to_homogeneous()"
             )
+        if whole.graph.players not in self.players:
+            raise UnsupportedError(
+                f"players: {self.title} lets {' and '.join(self.players)} play, not {whole.graph.players}; mage does"
+            )
         started = time.perf_counter()
         explanation = self.compute(model, data, whole)
         # A method with fields of its own says itself what it did.
         kept = whole if explanation.request is None else explanation.request
-        return replace(explanation, seconds=time.perf_counter() - started, request=kept)
+        explanation = replace(explanation, seconds=time.perf_counter() - started, request=kept)
+        explanation.keep_source(model, data)
+        return explanation
 
     @abstractmethod
     def compute(self, model: Any, data: Data, request: ExplainRequest) -> Explanation:

@@ -3,9 +3,10 @@
 from mage.explanation.construction import ModelOutput
 from mage.explanation.crop import crop
 from mage.explanation.explanation import Explanation
-from mage.explanation.records import CoalitionOutput, Consequences, Effect, Origin, PlayersCap, Stage
+from mage.explanation.records import CoalitionOutput, Consequences, Effect, MotifFeatures, Origin, PlayersCap, Stage
 from mage.explanation.storage import load
 from mage.explanation.subject import (
+    FeatureSubject,
     GraphSubject,
     ImageSubject,
     MoleculeSubject,
@@ -20,10 +21,12 @@ __all__ = [
     "Consequences",
     "Effect",
     "Explanation",
+    "FeatureSubject",
     "GraphSubject",
     "ImageSubject",
     "ModelOutput",
     "MoleculeSubject",
+    "MotifFeatures",
     "Origin",
     "PlayersCap",
     "SentenceSubject",

@@ -35,7 +35,8 @@ def crop(explanation: Explanation, most_nodes: int = MOST_NODES) -> Explanation:
     edges = number[explanation.edge_index]
     columns = np.flatnonzero((edges >= 0).all(axis=0))
     motifs = [
-        Motif(tuple(number[list(motif.nodes)].tolist()), motif.score, motif.names) for motif in explanation.motifs
+        Motif(tuple(number[list(motif.nodes)].tolist()), motif.score, motif.names, _renumbered(motif, number))
+        for motif in explanation.motifs
     ]
     return replace(
         explanation,
@@ -52,6 +53,11 @@ def crop(explanation: Explanation, most_nodes: int = MOST_NODES) -> Explanation:
         origin=None if explanation.origin is None else replace(explanation.origin, truth=_truth(explanation, number)),
         part_of=explanation.part_of or explanation.num_nodes,
     )
+
+
+def _renumbered(motif: Motif, number: Integers) -> tuple[tuple[int, int], ...]:
+    """The edges of a motif in the new numbers; its nodes are all kept."""
+    return tuple((int(number[first]), int(number[second])) for first, second in motif.edges)
 
 
 def _of_columns(scores: Floats | None, columns: Integers) -> Floats | None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import weakref
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -15,7 +17,8 @@ from mage._core.typing import Floats, Integers
 from mage.explanation import outcomes, wording
 from mage.explanation.consistency import check
 from mage.explanation.construction import ModelOutput, explanation_fields
-from mage.explanation.records import Consequences, Origin, PlayersCap, Stage
+from mage.explanation.feature_zoom import features_of, motif_nodes
+from mage.explanation.records import Consequences, MotifFeatures, Origin, PlayersCap, Stage
 from mage.explanation.storage import load_explanation, save
 from mage.explanation.subject import GraphSubject, Subject, subject_of
 from mage.indices import Interactions
@@ -63,6 +66,9 @@ class Explanation:
         part_of: Nodes of the graph that this is a part of; None for a whole graph. See :func:`crop`.
         origin: Dataset, model, true class and ground truth, where they are known.
         request: How the explanation was asked for, as a frozen dataclass of plain values.
+        player_kind: What played: ``"nodes"``, ``"edges"`` or ``"features"``. Motifs of edges list them in
+            ``motif.edges``. An explanation by features has the columns of ``x`` for nodes, and no edges.
+        motif_features: What :meth:`features` has computed so far.
     """
 
     motifs: MotifSet
@@ -94,6 +100,8 @@ class Explanation:
     part_of: int | None = None
     origin: Origin | None = None
     request: Any = None
+    player_kind: str = "nodes"
+    motif_features: tuple[MotifFeatures, ...] = ()
 
     def __post_init__(self) -> None:
         check(self)
@@ -161,7 +169,10 @@ class Explanation:
 
     @cached_property
     def edge_mask(self) -> Floats:
-        """1 for edges within a motif, else 0; shape [e]."""
+        """1 for edges within a motif, else 0; shape [e]. Where edges play, 1 for those that a motif consists of."""
+        if self.player_kind == "edges":
+            chosen = {frozenset(edge) for motif in self.motifs for edge in motif.edges}
+            return np.array([frozenset(pair) in chosen for pair in self.edge_index.T.tolist()], dtype=np.float64)
         labels = self.motifs.labels
         source, target = self.edge_index
         return np.asarray((labels[source] == labels[target]) & (labels[source] > 0), dtype=np.float64)
@@ -178,13 +189,9 @@ class Explanation:
     @cached_property
     def node_scores(self) -> Floats:
         """What each node contributes with its part of all its interactions: the Myerson or Shapley value; [n]."""
-        shares = np.zeros(self.interactions.num_players)
-        for size in self.interactions.sizes:
-            subsets, values, _ = self.interactions.of_size(size)
-            np.add.at(shares, subsets, (values / size)[:, None])
         scores = np.zeros(self.num_nodes)
-        for nodes, share in zip(self.players, shares, strict=True):
-            scores[list(nodes)] = share / len(nodes)
+        for nodes, share in zip(self.players, self.interactions.player_values, strict=True):
+            scores[list(nodes)] += share / len(nodes)  # a node belongs to several edges
         return scores
 
     @property
@@ -201,12 +208,77 @@ class Explanation:
 
     def motif_error(self, motif: Motif) -> float:
         """The standard error of a motif's score. It does not count that the motif was chosen as the best of many."""
+        return self.group_error(self.motif_players(motif))
+
+    def motif_players(self, motif: Motif) -> list[int]:
+        """The players that a motif consists of."""
+        if motif.edges:
+            chosen = {frozenset(edge) for edge in motif.edges}
+            return [i for i, nodes in enumerate(self.players) if frozenset(nodes) in chosen]
         inside = set(motif.nodes)
-        return self.group_error([i for i, nodes in enumerate(self.players) if inside.issuperset(nodes)])
+        return [i for i, nodes in enumerate(self.players) if inside.issuperset(nodes)]
+
+    def motif_edges(self, motif: Motif) -> list[tuple[int, int]]:
+        """Pairs of nodes i ≤ j that a motif joins: the edges that it consists of, or those between its nodes."""
+        if motif.edges:
+            return sorted((min(edge), max(edge)) for edge in motif.edges)
+        inside = set(motif.nodes)
+        ends = (sorted(pair) for pair in self.edge_index.T.tolist() if inside.issuperset(pair))
+        return sorted({(first, second) for first, second in ends})
+
+    @property
+    def players_noun(self) -> str:
+        """What players are called: nodes, atoms, words, edges, features."""
+        return "edges" if self.player_kind == "edges" else self.subject.nodes
 
     def group_error(self, players: Iterable[int]) -> float:
         """The standard error of the score of a group of players."""
         return self.interactions.group_error(players)
+
+    # -- features of motifs ---------------------------------------------------------------------------------------
+
+    def features(
+        self,
+        motif: int | Motif | Iterable[int] = 0,
+        model: Any = None,
+        data: Any = None,
+        *,
+        absent: str = "zero",
+        **fields: Any,
+    ) -> MotifFeatures:
+        """Which features of a motif's nodes matter: what each column of their ``x`` contributes, by the same index.
+
+        The players are the columns, absent for all nodes of the motif at once; all other nodes stay as they are. The
+        result is remembered in :attr:`motif_features`, shown on the page and saved.
+
+        Args:
+            motif: A motif, its rank (the strongest by default), or nodes.
+            model: The model that was explained. Needed only for an explanation that was loaded, or whose model or
+                graph is gone: explanations hold neither of them.
+            data: The graph that was explained.
+            absent: What stands for an absent feature: ``"zero"``, or its ``"mean"`` over the nodes.
+            fields: Fields of :class:`mage.IndexRequest`, such as ``budget``, ``tolerance`` or ``seed``.
+        """
+        nodes = motif_nodes(self, motif)
+        known = [part for part in self.motif_features if part.nodes == nodes and part.absent == absent]
+        if known and not fields and model is None:
+            return known[0]
+        held = vars(self).get("_source") or (lambda: None, lambda: None)
+        model, data = model if model is not None else held[0](), data if data is not None else held[1]()
+        if model is None or data is None:
+            raise ValueError("model and data: the explanation does not hold them; pass features(motif, model, data)")
+        features = features_of(self, nodes, model, data, absent, **fields)
+        others = (part for part in self.motif_features if (part.nodes, part.absent) != (nodes, absent))
+        object.__setattr__(self, "motif_features", (*others, features))
+        return features
+
+    def keep_source(self, model: Any, data: Any) -> None:
+        """Remember which model and graph this is of as long as somebody else holds them; files never do."""
+        with contextlib.suppress(TypeError):  # not everything that can be called can be referred to weakly
+            object.__setattr__(self, "_source", (weakref.ref(model), weakref.ref(data)))
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in vars(self).items() if name != "_source"}
 
     # -- words ----------------------------------------------------------------------------------------------------
 

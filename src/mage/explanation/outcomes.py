@@ -56,7 +56,7 @@ def ends_text(explanation: Explanation) -> str:
     consequences = explanation.consequences
     if consequences is None:
         return ""
-    nodes = explanation.subject.nodes
+    nodes = explanation.players_noun
     what = "output" if explanation.target is None else class_name(explanation, explanation.target)
     parts = [
         f"{outcome_text(consequences.baseline)} without any {nodes}",
@@ -77,7 +77,7 @@ def saturation(explanation: Explanation) -> str:
     if base is None or full is None:
         return ""
     speaks = any(motif.sign > 0 for motif in explanation.motifs)
-    nodes = explanation.subject.nodes
+    nodes = explanation.players_noun
     absent = f"every {nodes.removesuffix('s')}{' in play' if _only_some_play(explanation) else ''} absent"
     start = f"the model gives {class_name(explanation, target)} a probability of {base:.3f} with {absent}"
     if base >= SATURATED and not (speaks and explanation.output != "probability"):

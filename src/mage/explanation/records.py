@@ -96,6 +96,51 @@ class PlayersCap:
     num_queries: int
 
 
+@dataclass(frozen=True, repr=False)
+class MotifFeatures:
+    """Which features of a motif's nodes matter, while all else stays as it is.
+
+    Attributes:
+        nodes: The nodes.
+        columns: Columns of ``x`` that differ from what stands for their absence; all others contribute nothing. In a
+            graph with types columns are counted over all types.
+        names: Their names.
+        values: What each of them contributes to the output, in its unit.
+        std_error: Standard errors of the values; 0 where they are exact.
+        total: What all of them contribute together.
+        index: Name of the index.
+        exact: Whether the values are exact.
+        method: How they were computed.
+        absent: What stood for an absent feature: ``"zero"`` or ``"mean"``.
+        num_queries: Calls of the model that they caused.
+    """
+
+    nodes: tuple[int, ...]
+    columns: tuple[int, ...]
+    names: tuple[str, ...]
+    values: tuple[float, ...]
+    std_error: tuple[float, ...]
+    total: float
+    index: str
+    exact: bool
+    method: str
+    absent: str
+    num_queries: int
+
+    def top(self, count: int = 10) -> list[tuple[str, float, float]]:
+        """The features that contribute most, for or against: name, value and standard error."""
+        rows = list(zip(self.names, self.values, self.std_error, strict=True))
+        return sorted(rows, key=lambda row: -abs(row[1]))[:count]
+
+    def __repr__(self) -> str:
+        how = "exact" if self.exact else self.method
+        lines = [f"MotifFeatures({len(self.names)} features of {len(self.nodes)} nodes, {self.index}, {how})"]
+        for name, value, error in self.top():
+            side = "for    " if value >= 0 else "against"
+            lines.append(f"  {side} {value:+.4g}{'' if self.exact else f' ± {error:.2g}'}  {name}")
+        return "\n".join(lines)
+
+
 @dataclass(frozen=True)
 class Origin:
     """Where an explained graph comes from, and what is known to be true of it.

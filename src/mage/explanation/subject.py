@@ -83,6 +83,15 @@ class GraphSubject(Subject):
     """A graph whose nodes are just nodes."""
 
 
+@stored_as("features")
+@dataclass(frozen=True)
+class FeatureSubject(Subject):
+    """The features of a graph's nodes: what is explained are columns of ``x``, which have no edges."""
+
+    node: ClassVar[str] = "feature"
+    nodes: ClassVar[str] = "features"
+
+
 @stored_as("typed graph")
 @dataclass(frozen=True)
 class TypedSubject(Subject):

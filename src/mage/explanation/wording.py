@@ -87,15 +87,16 @@ def score_text(explanation: Explanation, motif: Motif) -> str:
 
 
 def node_names(explanation: Explanation, motif: Motif) -> str:
-    """The names of a motif's nodes."""
-    return ", ".join(explanation.names[node] for node in motif.nodes)
+    """The names of a motif's nodes; of its edges where edges play."""
+    names = explanation.names
+    if motif.edges:
+        return ", ".join(f"{names[first]}–{names[second]}" for first, second in motif.edges)
+    return ", ".join(names[node] for node in motif.nodes)
 
 
 def pattern(explanation: Explanation, motif: Motif) -> str:
     """What kind of group a motif is, such as ``author – paper – author``; empty where all nodes are of one kind."""
-    inside = set(motif.nodes)
-    pairs = {(i, j) for i, j in explanation.edge_index.T.tolist() if i in inside and j in inside}
-    return explanation.subject.pattern(motif.nodes, pairs)
+    return explanation.subject.pattern(motif.nodes, explanation.motif_edges(motif))
 
 
 def members(explanation: Explanation, motif: Motif) -> str:
@@ -134,7 +135,7 @@ def table(explanation: Explanation) -> Table:
     nothing = [] if len(explanation.motifs) else ["no motif found"]
     result = Table(title=headline(explanation), caption="\n".join([cost(explanation), *nothing, *remarks(explanation)]))
     effects = explanation.consequences is not None
-    for heading in ("", "score", *(("alone", "without it") if effects else ()), explanation.subject.nodes):
+    for heading in ("", "score", *(("alone", "without it") if effects else ()), explanation.players_noun):
         result.add_column(heading)
     for rank, motif in enumerate(explanation.motifs):
         colour = "green" if motif.sign > 0 else "red"
@@ -159,6 +160,7 @@ def plain_summary(explanation: Explanation) -> dict[str, Any]:
             {
                 "nodes": list(motif.nodes),
                 "names": [explanation.names[v] for v in motif.nodes],
+                **({"edges": [list(edge) for edge in motif.edges]} if motif.edges else {}),
                 **({"pattern": kind} if (kind := pattern(explanation, motif)) else {}),
                 "score": motif.score,
                 "std_error": _finite_or_none(explanation.motif_error(motif)),
@@ -177,6 +179,11 @@ def plain_summary(explanation: Explanation) -> dict[str, Any]:
         "method": interactions.method,
         "stopped": interactions.stopped,
         "notes": list(explanation.notes),
+        "players": explanation.player_kind,
+        "features": [
+            {"nodes": list(part.nodes), "features": [list(row) for row in part.top(len(part.names))]}
+            for part in explanation.motif_features
+        ],
         "num_queries": explanation.num_queries,
         "index_queries": interactions.num_queries,
         "seconds": explanation.seconds,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence, Sized
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -46,6 +46,7 @@ class Game:
 
     Attributes:
         resolution: Rounding unit of the numbers that ``value_fn`` returns.
+        player_kind: What players are: ``"nodes"``, ``"edges"`` or ``"features"``.
         level: What the worth is of: ``"graph"``, ``"node"``, ``"edge"`` or ``"image"``.
         masking: What the absence of a player means to a model, in a word.
         num_hops: How far messages of a model travel; 0 where that is not known.
@@ -53,6 +54,7 @@ class Game:
         least_motif_nodes: Players that a share of them allows motifs to have at least.
     """
 
+    player_kind: ClassVar[str] = "nodes"
     level: str = "graph"
     masking: str = ""
     num_hops: int = 0
@@ -153,6 +155,11 @@ class Game:
     def player_nodes(self) -> Sequence[Sequence[int] | Integers]:
         """Nodes of the input graph that each player stands for."""
         return [(player,) for player in range(self.num_players)]
+
+    @property
+    def player_links(self) -> Sequence[tuple[int, int]] | None:
+        """The two nodes of the input graph that each player joins, where players are edges; else None."""
+        return None
 
     @property
     def target_nodes(self) -> tuple[int, ...]:

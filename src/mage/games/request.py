@@ -52,6 +52,8 @@ class ModelRequest:
 
 
 _OTHERS = ("present", "absent")
+PLAYERS = ("nodes", "edges", "features")
+"""What may play in the game of a graph model."""
 
 
 @stored_as("graph request")
@@ -60,6 +62,9 @@ class GraphRequest(ModelRequest):
     """How a graph model is asked: which output, which nodes play, and what absence means.
 
     Attributes:
+        players: What plays: ``"nodes"``, ``"edges"`` (both directions of an edge are one player; an absent edge is
+            removed) or ``"features"`` (columns of ``x``; an absent one is zero for all nodes, or its mean with
+            ``masking="mean"``).
         masking: What the absence of a node means: ``"remove"``, ``"split"``, ``"zero"``, ``"mean"``, or a function
             ``(graph, masks) -> MaskedBatch``.
         node: Explain this node's output instead of the graph's; ``("paper", 7)`` in a graph with types of nodes.
@@ -95,9 +100,11 @@ class GraphRequest(ModelRequest):
     select: Any = None
     column: int | None = None
     inputs: tuple[str, ...] | None = None
+    players: str = "nodes"
 
     def __post_init__(self) -> None:
         super().__post_init__()
+        self._check_players()
         if self.node is not None and self.edge is not None:
             raise ValueError("node and edge: give one of the two")
         if isinstance(self.node, list):
@@ -127,6 +134,18 @@ class GraphRequest(ModelRequest):
         steps = self.select if isinstance(self.select, tuple) else (self.select,)
         if not all(step is None or (isinstance(step, int | str) and not isinstance(step, bool)) for step in steps):
             raise ValueError(f"select must be a position, a name or a tuple of these, got {self.select!r}")
+
+    def _check_players(self) -> None:
+        checked_choice("players", self.players, PLAYERS)
+        if self.players == "nodes":
+            return
+        for name in ("groups", "refine"):
+            if getattr(self, name):
+                raise ValueError(f"{name}: only nodes form groups; leave it out with players={self.players!r}")
+        allowed = ("remove", "split") if self.players == "edges" else ("remove", "zero", "mean")
+        if self.masking not in allowed:
+            what = "an absent edge is removed" if self.players == "edges" else "an absent feature is 'zero' or 'mean'"
+            raise ValueError(f"masking: {what}; got {self.masking!r} with players={self.players!r}")
 
     @property
     def level(self) -> str:

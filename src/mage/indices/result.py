@@ -152,6 +152,15 @@ class Interactions:
         return self.values[: self.num_players].copy()
 
     @property
+    def player_values(self) -> Floats:
+        """What each player contributes with its part of all its interactions: the Myerson or Shapley value [n]."""
+        values = np.zeros(self.num_players)
+        for size in self.sizes:
+            subsets, terms, _ = self.of_size(size)
+            np.add.at(values, subsets, (terms / size)[:, None])
+        return values
+
+    @property
     def matrix(self) -> Floats:
         """B of the paper: n × n, symmetric, pairs off the diagonal and single players on it."""
         return self._as_matrix(self.values)

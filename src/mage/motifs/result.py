@@ -23,11 +23,13 @@ class Motif:
             nodes contribute together. Positive speaks for the output, negative against it. It depends on the nodes
             alone, not on τ, the noise floor or the objective of the search.
         names: Names of the nodes, in the same order.
+        edges: Where edges play: the pairs of nodes that the motif consists of; its nodes are their ends.
     """
 
     nodes: tuple[int, ...]
     score: float
     names: tuple[str, ...] = ()
+    edges: tuple[tuple[int, int], ...] = ()
 
     @property
     def sign(self) -> int:
@@ -98,8 +100,8 @@ class MotifSet:
 
     @property
     def nodes(self) -> tuple[int, ...]:
-        """All nodes of all motifs, ascending."""
-        return tuple(sorted(node for motif in self.motifs for node in motif.nodes))
+        """All nodes of all motifs, ascending; motifs of edges may share nodes."""
+        return tuple(sorted({node for motif in self.motifs for node in motif.nodes}))
 
     @property
     def labels(self) -> Integers:

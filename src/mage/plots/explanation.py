@@ -37,18 +37,16 @@ def draw_motifs(axes: Axes, explanation: Explanation, positions: Any = None, lab
     axes.scatter(place[:, 0], place[:, 1], s=size, color="white", edgecolors="0.6", zorder=3)
     for motif, colour, strength in coloured_motifs(explanation):
         nodes = list(motif.nodes)
-        inside = set(nodes)
         style = "-" if motif.sign > 0 else (0, (3, 1.5))
-        for i, j in graph.edges.tolist():
-            if i in inside and j in inside:
-                axes.plot(
-                    *place[[i, j]].T,
-                    color=colour,
-                    linewidth=2 + 4 * strength,
-                    alpha=0.3 + 0.7 * strength,
-                    linestyle=style,
-                    zorder=2,
-                )
+        for i, j in explanation.motif_edges(motif):
+            axes.plot(
+                *place[[i, j]].T,
+                color=colour,
+                linewidth=2 + 4 * strength,
+                alpha=0.3 + 0.7 * strength,
+                linestyle=style,
+                zorder=2,
+            )
         axes.scatter(
             place[nodes, 0],
             place[nodes, 1],

@@ -34,7 +34,7 @@ def consequences_card(explanation: Explanation) -> str:
     consequences = explanation.consequences
     if consequences is None:
         return ""
-    steps = waterfall(consequences, explanation.subject.nodes)
+    steps = waterfall(consequences, explanation.players_noun)
     low, high = min(step.end for step in steps), max(step.end for step in steps)
     unit = html.escape("output" if explanation.target is None else explanation.output)
     rows = "".join(

@@ -33,7 +33,7 @@ def page_content(explanation: Explanation) -> dict[str, Any]:
     drawn_on = ground(explanation)
     nodes = _node_names(explanation, drawn_on.get("symbols"))
     owner = np.full(explanation.num_nodes, -1, dtype=np.int64)
-    for player, members in enumerate(explanation.players):
+    for player, members in enumerate(explanation.players if explanation.player_kind != "edges" else ()):
         owner[list(members)] = player
     players = [
         nodes[members[0]] if len(members) == 1 and name == explanation.names[members[0]] else name
@@ -78,8 +78,7 @@ def _first_places(edges: list[list[int]], num_nodes: int) -> list[list[float]]:
 
 def player_shares(explanation: Explanation) -> Floats:
     """What each player contributes, its share of all its interactions included."""
-    scores = explanation.node_scores
-    return np.array([scores[list(nodes)].sum() for nodes in explanation.players])
+    return explanation.interactions.player_values
 
 
 def share_name(explanation: Explanation) -> str:

@@ -109,7 +109,9 @@ def motifs_of_players(explanation: Explanation) -> MotifSet:
     owner = {node: player for player, nodes in enumerate(explanation.players) for node in nodes}
     motifs = []
     for motif in explanation.motifs:
-        players = sorted({owner[node] for node in motif.nodes if node in owner})
+        # A node belongs to several edges, so motifs of edges say themselves which they are.
+        of_nodes = sorted({owner[node] for node in motif.nodes if node in owner})
+        players = explanation.motif_players(motif) if motif.edges else of_nodes
         names = tuple(explanation.interactions.names[player] for player in players)
         motifs.append(Motif(tuple(players), motif.score, names))
     return replace(explanation.motifs, motifs=tuple(motifs), num_nodes=explanation.interactions.num_players)

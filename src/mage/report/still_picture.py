@@ -34,11 +34,10 @@ def still_picture(explanation: Explanation, places: Floats | None = None) -> str
     radius = float(np.clip(90 / max(explanation.num_nodes, 1) ** 0.5, 3, 11))
     motifs = coloured_motifs(explanation)
     colours = {node: colour for motif, colour, _ in motifs for node in motif.nodes}
-    pairs = [(i, j) for i, j in edges]
     parts = [
         motif_stroke(
             motif.nodes,
-            pairs,
+            explanation.motif_edges(motif),
             place,
             colour=colour,
             width=2 * radius + 16,

@@ -10,7 +10,8 @@ import torch
 import mage
 from mage.games import ModelGame
 from mage.testing import by_definition, random_game
-from tests.helpers.zoo import NODES, ZOO
+from tests.helpers.zoo import ZOO
+from tests.helpers.zoo_graphs import NODES
 
 RIGHT = [name for name, case in ZOO.items() if not case.refusal]
 REFUSED = [name for name, case in ZOO.items() if case.refusal]

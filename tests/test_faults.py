@@ -19,6 +19,7 @@ def rows(*options):
     return {name: (int(tried), int(lost)) for name, tried, lost in found}
 
 
+@pytest.mark.long
 def test_files_that_are_cut_off():
     table = rows("--only", "cut off")
     assert len(table) == 2

@@ -30,6 +30,7 @@ def words_of(svg):
     return " ".join("".join(element.itertext()) for element in ElementTree.fromstring(svg).iter())  # noqa: S314 - ours
 
 
+@pytest.mark.long
 def test_figures_without_data(gallery, tmp_path):
     quick = ("MAGE", "GStarX", "GradCAM")
     only = ("five-cycle", "house-or-grid", "spmotif")

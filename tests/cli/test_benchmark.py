@@ -11,7 +11,7 @@ def run(*arguments):
 @pytest.fixture
 def trained(tmp_path):
     """A folder with a network that knows houses from grids a little."""
-    result = run("train", "ba_2motifs", "--model", "gcn", "--epochs", 40, "--output", tmp_path / "models")
+    result = run("train", "ba_2motifs", "--model", "gcn", "--epochs", 10, "--output", tmp_path / "models")
     assert result.exit_code == 0, result.output
     return tmp_path / "models"
 

@@ -1,5 +1,6 @@
 """Words for what a model returns and what of it is explained; needs no torch."""
 
-TASKS = ("auto", "multiclass", "binary", "regression")
+KNOWN_TASKS = ("multiclass", "binary", "regression")
+TASKS = ("auto", *KNOWN_TASKS)
 OUTPUTS = ("logit", "probability", "log-probability", "log-odds")
 RETURN_TYPES = ("raw", "probs", "log_probs")

@@ -8,7 +8,7 @@ from pathlib import Path
 from mage.datasets.dataset_info import PaperFigures, Split
 from mage.datasets.pickles import DamagedFileError
 from mage.datasets.published_files import PublishedFiles, files_at, read_text
-from mage.datasets.sentences import Sentences, joined, tree_info
+from mage.datasets.sentences import Sentences, join_parts, tree_info
 from mage.datasets.training_plans import NetworkPlans, TrainingPlan
 
 _ADDRESS = "https://raw.githubusercontent.com/awake020/pytorch_Bert_sst2/ce2ab1719d32182e6233b24b2de246bd32814fde/SST-2"
@@ -31,7 +31,7 @@ def read_phrases(files: Mapping[str, Path]) -> Sentences:
     """Phrases of SST-2 in words, their classes (0 negative, 1 positive) and the published split."""
     names = ("train.tsv", "dev.tsv", "test.tsv")
     parts = [[_phrase(line, files[name]) for line in read_text(files[name]).splitlines()[1:]] for name in names]
-    words, labels, positions = joined(parts)
+    words, labels, positions = join_parts(parts)
     return Sentences(words, labels, Split(*positions))
 
 

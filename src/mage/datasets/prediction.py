@@ -20,7 +20,7 @@ ModelCall: TypeAlias = Callable[[Any, Any, int], torch.Tensor]
 _BATCH_SIZE = 512
 
 
-def call_model(model: Any, data: Data, num_graphs: int) -> torch.Tensor:
+def graph_logits(model: Any, data: Data, num_graphs: int) -> torch.Tensor:
     """Any model's output on a union of graphs: called by its signature, on the device of its weights."""
     parameters = getattr(model, "parameters", lambda: iter(()))()
     device = next((parameter.device for parameter in parameters), torch.device("cpu"))
@@ -33,7 +33,9 @@ def call_model(model: Any, data: Data, num_graphs: int) -> torch.Tensor:
 
 
 @torch.no_grad()
-def dataset_logits(model: Any, dataset: GraphDataset, positions: Indices, call: ModelCall = call_model) -> torch.Tensor:
+def dataset_logits(
+    model: Any, dataset: GraphDataset, positions: Indices, call: ModelCall = graph_logits
+) -> torch.Tensor:
     """Rows of logits of graphs, or of nodes of a node-level set, at these positions."""
     if dataset.task == "node":
         return call(model, dataset.batch([0]), 1)[positions]
@@ -41,7 +43,7 @@ def dataset_logits(model: Any, dataset: GraphDataset, positions: Indices, call: 
     return torch.cat(parts) if parts else torch.zeros(0, dataset.num_classes)
 
 
-def predicted_classes(model: Any, dataset: GraphDataset, positions: Indices, call: ModelCall = call_model) -> Indices:
+def predicted_classes(model: Any, dataset: GraphDataset, positions: Indices, call: ModelCall = graph_logits) -> Indices:
     """Predicted classes of graphs, or of nodes of a node-level set, at these positions."""
     with evaluating(model):
         classes: Indices = dataset_logits(model, dataset, positions, call).argmax(dim=1).numpy()

@@ -30,7 +30,7 @@ class Sentences(NamedTuple):
     split: Split
 
 
-def joined(parts: Sequence[Sequence[tuple[list[str], int]]]) -> tuple[list[list[str]], list[int], list[Indices]]:
+def join_parts(parts: Sequence[Sequence[tuple[list[str], int]]]) -> tuple[list[list[str]], list[int], list[Indices]]:
     """Sentences and classes of published parts, and the positions of each part."""
     words = [sentence for part in parts for sentence, _ in part]
     labels = [label for part in parts for _, label in part]

@@ -8,7 +8,7 @@ from pathlib import Path
 from mage.datasets.dataset_info import PaperFigures, Split
 from mage.datasets.pickles import DamagedFileError
 from mage.datasets.published_files import PublishedFiles, files_at, read_text
-from mage.datasets.sentences import Sentences, joined, tree_info
+from mage.datasets.sentences import Sentences, join_parts, tree_info
 from mage.datasets.training_plans import NetworkPlans, TrainingPlan
 
 _ADDRESS = (
@@ -29,7 +29,7 @@ def read_tweets(files: Mapping[str, Path]) -> Sentences:
 
     The set is published in two parts; every tenth tweet of the larger one serves to stop the training.
     """
-    words, labels, (learning, test) = joined([_tweets(files[name]) for name in ("train.raw", "test.raw")])
+    words, labels, (learning, test) = join_parts([_tweets(files[name]) for name in ("train.raw", "test.raw")])
     held_out = learning % 10 == 9
     return Sentences(words, labels, Split(learning[~held_out], learning[held_out], test))
 

@@ -9,13 +9,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from mage._core.typing import Floats
+from mage._torch.conventions import KNOWN_TASKS, RETURN_TYPES
 
 if TYPE_CHECKING:
     from mage.explanation.explanation import Explanation
 
 LEVELS = ("graph", "node", "edge", "image")
-TASKS = ("multiclass", "binary", "regression")
-RETURN_TYPES = ("raw", "probs", "log_probs")
 
 
 def check(explanation: Explanation) -> None:
@@ -33,7 +32,7 @@ def _check_prediction(explanation: Explanation) -> None:
     prediction, target, task = explanation.prediction, explanation.target, explanation.task
     if prediction.ndim != 1 or not prediction.size or prediction.dtype.kind not in "fiu":
         raise ValueError(f"prediction must hold numbers [C], got {prediction.dtype} {list(prediction.shape)}")
-    for name, allowed in (("task", TASKS), ("level", LEVELS), ("return_type", RETURN_TYPES)):
+    for name, allowed in (("task", KNOWN_TASKS), ("level", LEVELS), ("return_type", RETURN_TYPES)):
         if getattr(explanation, name) not in allowed:
             raise ValueError(f"{name} must be one of {', '.join(allowed)}; got {getattr(explanation, name)!r}")
     if (task == "multiclass") != (len(prediction) > 1):

@@ -27,7 +27,7 @@ def boundary_coalitions(graph: PlayerGraph, measures: Mapping[int, Measure]) -> 
     """All connected coalitions that the boundary parts of the measures need, each once."""
     largest = max(size + measure.highest_derivative(0.0) for size, measure in measures.items())
     whole = few_neighbours(graph, most_neighbours(measures))
-    return joined([*graph.blocks(max_size=int(max(largest, 0))), only(whole, whole.sizes > largest)])
+    return join_blocks([*graph.blocks(max_size=int(max(largest, 0))), only(whole, whole.sizes > largest)])
 
 
 def only(block: CoalitionBlock, chosen: Masks) -> CoalitionBlock:
@@ -35,7 +35,7 @@ def only(block: CoalitionBlock, chosen: Masks) -> CoalitionBlock:
     return CoalitionBlock(block.members[chosen], block.neighbours[chosen], block.sizes[chosen])
 
 
-def joined(blocks: Sequence[CoalitionBlock]) -> CoalitionBlock:
+def join_blocks(blocks: Sequence[CoalitionBlock]) -> CoalitionBlock:
     """Several blocks, at least one, as one."""
     return CoalitionBlock(
         np.concatenate([block.members for block in blocks]),

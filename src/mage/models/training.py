@@ -12,7 +12,7 @@ import torch
 from numpy.typing import NDArray
 
 from mage._core.progress import progress_bar
-from mage.datasets.prediction import call_model, dataset_logits, predicted_classes
+from mage.datasets.prediction import dataset_logits, graph_logits, predicted_classes
 from mage.datasets.training_plans import TrainingPlan
 from mage.models.fitting import Score, fit, one_thread
 from mage.models.networks import GCN, GraphNetwork, make_network
@@ -135,7 +135,7 @@ def _call(model: Any, data: Any, num_graphs: int) -> torch.Tensor:
     if isinstance(model, GraphNetwork) and next(model.parameters()).device.type == "cpu":
         rows: torch.Tensor = model(*_inputs(model, data))
         return rows
-    return call_model(model, data, num_graphs)
+    return graph_logits(model, data, num_graphs)
 
 
 def _validation_score(model: torch.nn.Module, dataset: GraphDataset, positions: NDArray[np.int64]) -> Score:

@@ -12,7 +12,7 @@ from mage._core.typing import Bits, Floats, Integers, Masks
 from mage._kernels import connected as kernels
 from mage.games.memo import distinct
 from mage.graph import CoalitionBlock, PlayerGraph, component_rows, packing
-from mage.indices.boundary import boundary_measures, few_neighbours, joined, most_neighbours, only
+from mage.indices.boundary import boundary_measures, few_neighbours, join_blocks, most_neighbours, only
 from mage.indices.closed_form import Accumulator, ClosedForm, at_an_end, coefficients
 from mage.indices.measures import Measure
 
@@ -126,7 +126,7 @@ def connected_population(
 ) -> Population:
     """All connected coalitions where they are at most ``most_listed``, otherwise a sample."""
     if graph.count_connected(cap=most_listed) <= most_listed:
-        members, neighbours, sizes = joined(list(graph.blocks()))
+        members, neighbours, sizes = join_blocks(list(graph.blocks()))
         return Population(graph, measures, members, neighbours, np.ones(len(sizes)))
     return _sampled(graph, measures, seed)
 
@@ -192,4 +192,4 @@ def _listed(graph: PlayerGraph, measures: Mapping[int, Measure], most: int) -> t
         largest += 1
     whole = few_neighbours(graph, most_neighbours(measures))
     beyond = whole.sizes > largest
-    return joined([*graph.blocks(max_size=largest), only(whole, beyond)]), largest
+    return join_blocks([*graph.blocks(max_size=largest), only(whole, beyond)]), largest

@@ -1,5 +1,7 @@
 """Sums along the enumeration tree against sums over coalitions one by one."""
 
+from itertools import combinations
+
 import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -28,22 +30,15 @@ def test_the_tree_gives_what_coalitions_give_one_by_one(players, density, order,
     for row, prefix in enumerate(_prefixes(players, order)):
         for last in range(max(prefix, default=-1) + 1, players):
             members = (*prefix, last)
-            found = sum(totals[_place(members, turn, order)] for turn in _turns(order))
-            assert abs(found - expected[row, last]) < 1e-10
+            value = sum(totals[_place(members, member)] for member in range(order))
+            assert abs(value - expected[row, last]) < 1e-10
 
 
 def _prefixes(players, order):
-    from itertools import combinations
-
     return combinations(range(players), order - 1)
 
 
-def _turns(order):
-    from itertools import permutations
-
-    return permutations(range(order))
-
-
-def _place(members, turn, order):
-    turned = [members[i] for i in turn]
-    return {1: lambda: (turned[0], 0, 0), 2: lambda: (turned[0], 0, turned[1]), 3: lambda: tuple(turned)}[order]()
+def _place(members, first):
+    """Where the part of a set is whose first decided member is this one."""
+    others = [player for position, player in enumerate(members) if position != first]
+    return (members[first], others[1] if len(others) == 2 else 0, others[0] if others else 0)

@@ -1,8 +1,11 @@
 """The closed form of an index, summed along the tree in which connected coalitions are enumerated.
 
-All coalitions R below a vertex of that tree share the decisions made above it: which players are in R, and which are in
-N(R). So what they give to a set S is added once, when the last member of S is decided, instead of once per coalition:
-about n numbers per coalition for pairs and n²/2 for triples, where one by one it would be n²/2 and n³/6.
+All coalitions R below a place of that tree share the decisions made above it: which players are in R, and which are in
+N(R). The sums for a set S are therefore built from its last decided member upwards: below each decision there are sums
+for nobody, for each player decided there, and for each pair of them, by how many of the other members of S are in N(R).
+Deciding one more player turns sums for pairs into the value of a triple, those for single players into sums for pairs,
+and so on. Most places of the tree have few decisions below them, so that a coalition costs a few dozen additions,
+whatever the order is; one by one it would be n²/2 or n³/6.
 """
 
 import numpy as np
@@ -16,26 +19,64 @@ _ONE = np.uint64(1)
 
 
 @inner
-def _give(
-    decided: Integers, outside: Integers, count: int | np.int64, order: int, gifts: Floats, totals: Floats
+def _decide(
+    player: np.uint64,
+    outside: int,
+    order: int,
+    source: int | np.int64,
+    target: int | np.int64,
+    below: Bits,
+    listed: Integers,
+    nobody: Floats,
+    singles: Floats,
+    pairs: Floats,
+    totals: Floats,
 ) -> None:
-    """Add to each set of a player and ``order`` − 1 of the ``count`` decided before: ``gifts[q]``, q of them in N(R).
+    """Take a player into the sums below its decision: from ``source``, which is empty afterwards, into ``target``.
 
-    The entry of a set is at [player, one, other], in the order in which they were decided, the last one first.
+    The entry of a set is at [player, larger, smaller], where the player is the one that is decided first.
     """
-    player = decided[count]
+    _, words = below.shape
+    count = 0
+    for w in range(words):
+        rest = below[source, w]
+        if source != target:
+            below[target, w] |= rest
+            below[source, w] = _ZERO
+        while rest != _ZERO:
+            listed[count] = (w << 6) + lowest_bit(rest)
+            rest &= rest - _ONE
+            count += 1
+    below[target, player >> np.uint64(6)] |= _ONE << (player & np.uint64(63))
     if order == 1:
-        totals[player, 0, 0] += gifts[0]
-    elif order == 2:
-        row = totals[player, 0]
-        for j in range(count):
-            row[decided[j]] += gifts[outside[j]]
-    else:
-        for i in range(1, count):
-            row = totals[player, decided[i]]
-            inner, outer = gifts[outside[i]], gifts[outside[i] + 1]
+        totals[player, 0, 0] += nobody[source, outside]
+    for i in range(count):
+        one = listed[i]
+        single = singles[source, one]
+        if order == 2:
+            totals[player, 0, one] += single[outside]
+        elif order == 3:
             for j in range(i):
-                row[decided[j]] += outer if outside[j] else inner
+                other = listed[j]
+                pair = pairs[source, one, other]
+                totals[player, one, other] += pair[outside]
+                if source != target:
+                    for q in range(2):
+                        pairs[target, one, other, q] += pair[q]
+                        pair[q] = 0.0
+            for q in range(2):
+                pairs[target, max(one, player), min(one, player), q] += single[q + outside]
+        if source != target:
+            for q in range(order):
+                singles[target, one, q] += single[q]
+                single[q] = 0.0
+    if order > 1:
+        for q in range(order):
+            singles[target, player, q] += nobody[source, q + outside]
+    if source != target:
+        for q in range(order + 1):
+            nobody[target, q] += nobody[source, q]
+            nobody[source, q] = 0.0
 
 
 @kernel
@@ -48,10 +89,13 @@ def tree_sums(
     totals: Floats,
     sets: Bits,
     counts: Integers,
-    joining: Integers,
-    sums: Floats,
-    decisions: Integers,
-    amounts: Floats,
+    slots: Integers,
+    decided: Bits,
+    listed: Bits,
+    below: Bits,
+    nobody: Floats,
+    singles: Floats,
+    pairs: Floats,
 ) -> int:
     """Sum worth · coefficient(|R|, |N(R)|, q) over all connected R, for every S ⊆ R ∪ N(R) of ``order`` members.
 
@@ -59,26 +103,19 @@ def tree_sums(
     :func:`mage._kernels.connected.next_block`, and ``worths`` in the same. Returns how many there are.
 
     The other arrays are room to work in, see :func:`mage.indices.closed_form.sums_along_the_tree`. By depth, which is
-    the size of the coalition under way, they hold: ``sets``, players that may still join, players that earlier branches
-    have taken, its members, and these with their neighbours; ``counts``, its number, the decisions when it is complete,
-    how many of these last ones were forced, and its branches so far; ``joining`` and ``sums``, the player that joins in
-    each branch and the sums over that branch. ``decisions`` lists decided players, and whether they are outside.
+    the size of the coalition under way, ``sets`` holds players that may still join, players that earlier branches have
+    taken, its members, and these with their neighbours; ``counts`` its number, the decisions when it is complete, how
+    many of these last ones were forced, and its branches so far. By the number of decisions, ``decided`` holds the
+    players, and ``slots`` where the sums below are: ``below``, which players are decided there, and their sums.
     """
-    decided, outside = decisions[0], decisions[1]
-    rest, gifts = amounts[0], amounts[1]
     _, words = adjacency.shape
     coalitions, depth = 0, np.int64(0)
     while True:
         vertex = next_untried(sets, depth)
         branches = counts[depth, 3]
         if vertex >= 0:
-            joining[depth, branches] = vertex
             count = counts[depth, 1] + branches
-            if branches:
-                decided[count - 1] = joining[depth, branches - 1]
-                outside[count - 1] = 1
             decided[count] = vertex
-            outside[count] = 0
             count += 1
             first = count
             word, bit = vertex >> 6, _ONE << np.uint64(vertex & 63)
@@ -95,7 +132,6 @@ def tree_sums(
                     untried = _ZERO
                 while forced != _ZERO:
                     decided[count] = (w << 6) + lowest_bit(forced)
-                    outside[count] = 1
                     forced &= forced - _ONE
                     count += 1
                 sets[depth + 1, 0, w] = untried
@@ -114,27 +150,23 @@ def tree_sums(
             return coalitions
         # All branches are done. First the coalition itself, in which all who might have joined are outside.
         first = counts[depth, 1]
-        for j in range(branches):
-            decided[first + j] = joining[depth, j]
-            outside[first + j] = 1
+        forced_from = first - counts[depth, 2]
+        last = first + branches
         worth = worths[counts[depth, 0]]
         for q in range(order + 1):
-            rest[q] = worth * coefficients[depth, first + branches - depth, q]
-        # Then branch after branch from the last, where a player is inside in its own and outside in later ones, and
-        # last the players that were forced outside.
-        for position in range(first + branches - 1, first - 1 - counts[depth, 2], -1):
-            branch = position - first
-            for q in range(order):
-                gifts[q] = rest[q + 1] + (sums[depth, branch, q] if branch >= 0 else 0.0)
-            _give(decided, outside, position, order, gifts, totals)
-            if branch >= 0:
-                for q in range(order + 1):
-                    rest[q] += sums[depth, branch, q]
+            nobody[slots[last], q] = worth * coefficients[depth, last - depth, q]
+        # Then its decisions from the last: a player that was inside in its branch is outside in later ones, others were
+        # forced outside, and the first has joined.
+        for position in range(last - 1, forced_from - 2, -1):
+            source, target = slots[position + 1], slots[position]
+            if position < first and position > 0:
+                # Nothing is there yet: what is below stays where it is.
+                slots[position + 1], slots[position] = target, source
+                target = source
+            outside = 1 if position >= forced_from else 0
+            _decide(
+                decided[position], outside, order, source, target, below, listed, nobody, singles, pairs, totals
+            )
         depth -= 1
         if depth > 0:
-            for q in range(order + 1):
-                sums[depth, counts[depth, 3], q] = rest[q]
             counts[depth, 3] += 1
-        else:
-            # Nobody was decided before the root.
-            _give(decided, outside, depth, order, rest, totals)

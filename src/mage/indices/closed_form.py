@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from itertools import permutations
 
 import numpy as np
 
@@ -67,10 +66,11 @@ class Accumulator:
         sums = sums_along_the_tree(graph, worths, self._coefficients, size, largest)
         subsets = subsets_of_size(n, size)
         rows = ranks(subsets[:, :-1], n)
-        for turn in permutations(range(size)):
-            turned = subsets[:, turn]
-            last = turned[:, -1] if size > 1 else 0
-            self._totals[rows, subsets[:, -1]] += sums[turned[:, 0], turned[:, 1] if size == 3 else 0, last]
+        for member in range(size):
+            others = np.delete(subsets, member, axis=1)
+            larger = others[:, 1] if size == 3 else 0
+            smaller = others[:, 0] if size > 1 else 0
+            self._totals[rows, subsets[:, -1]] += sums[subsets[:, member], larger, smaller]
 
     def values(self) -> Floats:
         """The value of every S of this size, in lexicographic order."""
@@ -152,18 +152,23 @@ def sums_along_the_tree(
 
     With ``largest`` only coalitions of at most so many members count, and ``worths`` are theirs.
 
-    A set of three is at [i, j, k], one of two at [i, 0, k], one of one at [i, 0, 0]; its value is the sum over orders.
+    What a set has from coalitions where i is decided first of it is at [i, larger, smaller] of the others; a set of two
+    has [i, 0, other], one of one [i, 0, 0]. Its value is the sum over its members i.
     """
     n = graph.num_players
+    words = graph.adjacency_bits.shape[1]
     totals = np.zeros((n, n if size == 3 else 1, n if size > 1 else 1))
     # Room to work in: numba takes seconds to compile what makes arrays.
     room = (
         graph.enumeration_stack(4),
         np.zeros((n + 2, 4), dtype=np.int64),
-        np.zeros((n + 2, n), dtype=np.int64),
-        np.zeros((n + 2, n, size + 1)),
-        np.zeros((2, n + 1), dtype=np.int64),
-        np.zeros((2, size + 1)),
+        np.arange(n + 1),
+        np.zeros(n + 1, dtype=np.uint64),
+        np.zeros(n, dtype=np.uint64),
+        np.zeros((n + 1, words), dtype=np.uint64),
+        np.zeros((n + 1, size + 1)),
+        np.zeros((n + 1, n, size)),
+        np.zeros((n + 1, n, n, 2) if size == 3 else (1, 1, 1, 2)),
     )
     tree_sums(graph.adjacency_bits, worths, coefficients, size, n if largest is None else largest, totals, *room)
     return totals

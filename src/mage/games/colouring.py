@@ -8,7 +8,6 @@ its weights are.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -24,10 +23,8 @@ from mage.games.participants import Participants
 from mage.graph import PlayerGraph, packing
 
 _NO_TARGETS: Integers = np.empty(0, dtype=np.int64)
-_OF_GRAPH = np.uint64(0x9E3779B97F4A7C15)  # keeps the key of a graph apart from the colours that it is made of
-_THREE = np.uint64(3)
 _NODES, _EDGES = 0, 1  # streams of random words: their products must differ for different pairs
-_AT_ONCE = 1 << 17  # nodes of coalitions that are coloured at once, so that they stay in the processor's cache
+_AT_ONCE = 1 << 17  # words that stay in the processor's cache
 
 
 @dataclass(frozen=True)
@@ -110,84 +107,58 @@ class Colouring:
 
     def keys(self, coalitions: Bits, targets: Integers = _NO_TARGETS) -> Bits:
         """A word for each coalition, equal where nothing tells their graphs apart, or what the targets know of them."""
-        keys = np.zeros(len(coalitions), dtype=np.uint64)
-        for part in self._parts(coalitions):
-            present = self._present(coalitions[part])
-            linked, colours = self._linked(present), self._last(present)
-            if len(targets):
-                for node in targets:
-                    keys[part] = kernels.mixed(keys[part] * _THREE + colours[:, node] * present[:, node])
-            else:
-                # What absent nodes carry is the same for all coalitions but for those present: their part is taken out.
-                words = kernels.mixed(colours ^ _OF_GRAPH) - kernels.mixed(self.kinds[0])
-                keys[part] = (words * linked).sum(axis=1)
-        return keys
+        return self._coloured(coalitions, 0, targets)[0]
 
     def of_nodes(self, coalitions: Bits) -> Bits:
         """Colours of all nodes after the last round [q, n]; 0 for nodes that are not there."""
-        colours = np.empty((len(coalitions), len(self.column)), dtype=np.uint64)
-        for part in self._parts(coalitions):
-            colours[part] = self._last(self._present(coalitions[part]))
-        return colours
+        return np.asarray(self._coloured(coalitions, 1)[1][0])
 
     def of_roots(self, coalitions: Bits, roots: Integers) -> Bits:
         """The colour of one node of each coalition [q]."""
         colours = np.empty(len(coalitions), dtype=np.uint64)
-        for part in self._parts(coalitions):
-            last = self._last(self._present(coalitions[part]))
-            colours[part] = last[np.arange(len(last)), roots[part]]
+        step = max(_AT_ONCE // len(self.column), 1)
+        for start in range(0, len(coalitions), step):
+            part = slice(start, start + step)
+            of_nodes = self.of_nodes(coalitions[part])
+            colours[part] = of_nodes[np.arange(len(of_nodes)), roots[part]]
         return colours
 
     def by_round(self, coalitions: Bits) -> Bits:
         """Colours of all nodes after 0, 1, …, L rounds [L + 1, q, n]."""
-        colours = np.empty((self.rounds + 1, len(coalitions), len(self.column)), dtype=np.uint64)
-        for part in self._parts(coalitions):
-            for number, words in enumerate(self._by_round(self._present(coalitions[part]))):
-                colours[number, part] = words
-        return colours
+        return self._coloured(coalitions, self.rounds + 1)[1]
 
     def of_lone_nodes(self) -> Bits:
         """The colour of each node where it has no edges, as absent nodes have under the masking ``"split"``."""
-        lone = replace(self, influence=np.zeros_like(self.influence), source=self.source[:0], salt=self.salt[:0])
-        return np.asarray(lone._last(np.ones((1, len(self.column)), dtype=np.uint64))[0])
+        always = np.full_like(self.column, self.num_players)
+        lone = replace(self, column=always, influence=np.zeros_like(self.influence), source=self.source[:0])
+        nobody = np.zeros((1, packing.num_words(self.num_players)), dtype=np.uint64)
+        return np.asarray(lone.of_nodes(nobody)[0])
 
-    def _parts(self, coalitions: Bits) -> Iterator[slice]:
-        """Coalitions that are coloured together."""
-        step = max(_AT_ONCE // len(self.column), 1)
-        return (slice(start, start + step) for start in range(0, len(coalitions), step))
+    def _coloured(self, coalitions: Bits, last_rounds: int, targets: Integers = _NO_TARGETS) -> tuple[Bits, Bits]:
+        """Keys of coalitions [q], and colours of all nodes after some last rounds [r, q, n]."""
+        n, layers = len(self.column), self.rounds + self.with_degrees + 2
+        # More coalitions from which others can be derived take more memory than the processor's cache has.
+        levels = min(self.num_players + 1, max(_AT_ONCE // (layers * n), 2))
+        keys = np.empty(len(coalitions), dtype=np.uint64)
+        colours = np.empty((last_rounds, len(coalitions), n), dtype=np.uint64)
+        sets = np.zeros((levels + 1, 2, packing.num_words(n)), dtype=np.uint64)
+        always = (self.column == self.num_players)[None]
+        sets[0] = packing.pack(np.concatenate([always, always | self.keeps_edges]))
+        kernels.colour(
+            np.ascontiguousarray(coalitions),
+            np.concatenate([self.kinds, kernels.mixed(self.kinds[:1])]),
+            *self._nodes_of_players(),
+            *(self.influence, self.source, self.salt, int(self.with_degrees), int(self.keeps_edges), targets, sets),
+            np.zeros((levels, coalitions.shape[1] + 1), dtype=np.uint64),
+            np.zeros((levels, layers, n), dtype=np.uint64),
+            *(keys, colours),
+        )
+        return keys, colours
 
-    def _present(self, coalitions: Bits) -> Bits:
-        """1 for the nodes that are present in each coalition, 0 for others [q, n]."""
-        masks = np.zeros((len(coalitions), self.num_players + 2), dtype=np.uint64)
-        masks[:, :-2] = packing.unpack(coalitions, self.num_players)
-        masks[:, -2] = 1
-        return np.take(masks, self.column, axis=1)
-
-    def _linked(self, present: Bits) -> Bits:
-        """1 for the nodes that have their edges."""
-        return np.ones_like(present) if self.keeps_edges else present
-
-    def _by_round(self, present: Bits) -> Iterator[Bits]:
-        """Colours [q, n] after 0, 1, …, L rounds; 0 for nodes that are not there."""
-        linked = self._linked(present)
-        colours = np.where(present, self.kinds[1], self.kinds[0]) * linked
-        if self.with_degrees:
-            colours = self._refined(linked, colours, linked)
-        yield colours
-        for _ in range(self.rounds):
-            colours = self._refined(linked, colours, colours)
-            yield colours
-
-    def _last(self, present: Bits) -> Bits:
-        """Colours after the last round."""
-        *_, colours = self._by_round(present)
-        return colours
-
-    def _refined(self, linked: Bits, colours: Bits, shown: Bits) -> Bits:
-        """Colours after one more round."""
-        result = np.empty_like(colours)
-        kernels.refine(linked, colours, shown, self.influence, self.source, self.salt, result)
-        return result
+    def _nodes_of_players(self) -> tuple[Integers, Integers]:
+        """Where the nodes of each player begin, and the nodes sorted by player."""
+        first = np.searchsorted(np.sort(self.column), np.arange(self.num_players + 1))
+        return first, np.argsort(self.column, kind="stable")
 
 
 def _kinds(graph: GraphInput, masking: str) -> Bits:

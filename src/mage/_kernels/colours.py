@@ -1,8 +1,8 @@
 """Colour refinement of the masked graphs of many coalitions: what a message-passing model can tell of them.
 
 Colours are 64-bit hashes: sums over neighbours of well-mixed words, so that the order of neighbours does not matter and
-their number does. A coalition that has one member more than another one differs from it only around that member, so that
-colours are taken over from the largest of the last coalitions that it contains, and computed anew where they change.
+their number does. A coalition with one member more differs only around that member, so that colours are taken over from
+the largest of the last coalitions that it contains, and computed anew where they change.
 """
 
 from collections.abc import Callable
@@ -16,6 +16,7 @@ from mage._kernels.jit import inner, kernel, lowest_bit
 OF_GRAPH = np.uint64(0x9E3779B97F4A7C15)  # keeps the key of a graph apart from the colours that it is made of
 _ZERO = np.uint64(0)
 _ONE = np.uint64(1)
+_SIX, _LOW = np.uint64(6), np.uint64(63)
 _THREE = np.uint64(3)
 _FIRST = np.uint64(0xBF58476D1CE4E5B9)
 _SECOND = np.uint64(0x94D049BB133111EB)
@@ -33,24 +34,6 @@ mixed_word = cast("Callable[[np.uint64], np.uint64]", inner(mixed))  # for other
 
 
 @inner
-def _spread(changed: Bits, wider: Bits, linked: Bits, influence: Integers, source: Integers) -> None:
-    """Add neighbours to a set of nodes; those that are not linked go."""
-    words = len(changed)
-    for w in range(words):
-        wider[w] = changed[w]
-    for w in range(words):
-        rest = changed[w]
-        while rest != _ZERO:
-            node = (w << 6) + lowest_bit(rest)
-            rest &= rest - _ONE
-            for edge in range(influence[node], influence[node + 1]):
-                near = source[edge]
-                wider[near >> 6] |= _ONE << np.uint64(near & 63)
-    for w in range(words):
-        changed[w] = wider[w] & linked[w]
-
-
-@inner
 def _recolour(
     colours: Bits,
     kinds: Bits,
@@ -58,8 +41,8 @@ def _recolour(
     linked: Bits,
     changed: Bits,
     wider: Bits,
-    influence: Integers,
-    source: Integers,
+    influence: Bits,
+    source: Bits,
     salt: Bits,
     with_degrees: int | np.int64,
     keeps_edges: int | np.int64,
@@ -69,35 +52,44 @@ def _recolour(
     The rows of ``colours`` are what nodes carry, their colours after each round, and their parts of the key.
     """
     rows, _ = colours.shape
+    words = len(changed)
     last = rows - 2
     growth = _ZERO
-    for stage in range(last + 2):
+    for stage in range(last + 1):
         by_links = stage == 1 and with_degrees != 0
-        if 0 < stage <= last and not (by_links and keeps_edges != 0):
-            _spread(changed, wider, linked, influence, source)
-        for w in range(len(changed)):
+        by_neighbours = stage > 0 and not by_links
+        new = colours[stage]
+        old = colours[max(stage - 1, 0)]
+        # Neighbours of what changes now change next.
+        spreads = stage < last and not (stage == 0 and with_degrees != 0 and keeps_edges != 0)
+        for w in range(words):
+            wider[w] = changed[w]
+        for w in range(words):
             rest = changed[w] & linked[w]
             while rest != _ZERO:
                 bit = rest & (~rest + _ONE)
-                node = (w << 6) + lowest_bit(rest)
+                node = np.uint64(w << 6) + np.uint64(lowest_bit(rest))
                 rest ^= bit
-                if stage == 0:
-                    colours[0, node] = kinds[1 if present[w] & bit != _ZERO else 0, node]
-                    continue
-                word = colours[stage - 1, node]
-                if stage > last:
-                    part = mixed_word(word ^ OF_GRAPH) - kinds[2, node]
-                    growth += part - colours[stage, node]
-                    colours[stage, node] = part
-                    continue
-                word *= _THREE
-                for edge in range(influence[node], influence[node + 1]):
+                word = kinds[1 if present[w] & bit != _ZERO else 0, node]
+                if stage > 0:
+                    word = old[node] * _THREE
+                for edge in range(influence[node], influence[node + _ONE]):
                     near = source[edge]
-                    if not by_links:
-                        word += salt[edge] * colours[stage - 1, near]
-                    elif (linked[near >> 6] >> np.uint64(near & 63)) & _ONE != _ZERO:
-                        word += salt[edge]
-                colours[stage, node] = mixed_word(word)
+                    if by_neighbours:
+                        word += salt[edge] * old[near]
+                    elif by_links:
+                        word += salt[edge] * ((linked[near >> _SIX] >> (near & _LOW)) & _ONE)
+                    if spreads:
+                        wider[near >> _SIX] |= _ONE << (near & _LOW)
+                if stage > 0:
+                    word = mixed_word(word)
+                new[node] = word
+                if stage == last:
+                    part = mixed_word(word ^ OF_GRAPH) - kinds[2, node]
+                    growth += part - colours[rows - 1, node]
+                    colours[rows - 1, node] = part
+        for w in range(words):
+            changed[w] = wider[w] & linked[w]
     return growth
 
 
@@ -107,8 +99,8 @@ def colour(
     kinds: Bits,
     first_node: Integers,
     nodes: Integers,
-    influence: Integers,
-    source: Integers,
+    influence: Bits,
+    source: Bits,
     salt: Bits,
     with_degrees: int,
     keeps_edges: int,

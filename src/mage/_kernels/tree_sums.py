@@ -26,7 +26,7 @@ def _decide(
     source: int | np.int64,
     target: int | np.int64,
     below: Bits,
-    listed: Integers,
+    listed: Bits,
     nobody: Floats,
     singles: Floats,
     pairs: Floats,
@@ -164,9 +164,7 @@ def tree_sums(
                 slots[position + 1], slots[position] = target, source
                 target = source
             outside = 1 if position >= forced_from else 0
-            _decide(
-                decided[position], outside, order, source, target, below, listed, nobody, singles, pairs, totals
-            )
+            _decide(decided[position], outside, order, source, target, below, listed, nobody, singles, pairs, totals)
         depth -= 1
         if depth > 0:
             counts[depth, 3] += 1

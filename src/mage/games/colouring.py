@@ -148,10 +148,17 @@ class Colouring:
             np.ascontiguousarray(coalitions),
             np.concatenate([self.kinds, kernels.mixed(self.kinds[:1])]),
             *self._nodes_of_players(),
-            *(self.influence, self.source, self.salt, int(self.with_degrees), int(self.keeps_edges), targets, sets),
+            self.influence.astype(np.uint64),
+            self.source.astype(np.uint64),
+            self.salt,
+            int(self.with_degrees),
+            int(self.keeps_edges),
+            targets,
+            sets,
             np.zeros((levels, coalitions.shape[1] + 1), dtype=np.uint64),
             np.zeros((levels, layers, n), dtype=np.uint64),
-            *(keys, colours),
+            keys,
+            colours,
         )
         return keys, colours
 

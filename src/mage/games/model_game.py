@@ -247,12 +247,15 @@ class ModelGame(Game):
         """Worths of all connected coalitions, in the order of their enumeration; equal ones are asked for once."""
         if graph.count_connected(cap=_MANY) <= _MANY or self.states is None:
             return super().connected_worths(graph, tick)
-        parts, baseline = [], self.baseline
+        worths, done = np.empty(graph.count_connected()), 0
+        baseline = self.baseline
         for block in graph.blocks():
-            parts.append(self._by_states(self.states, block.members) - baseline)
+            part = slice(done, done + len(block.members))
+            worths[part] = self._by_states(self.states, block.members) - baseline
+            done = part.stop
             if tick is not None:
-                tick(len(parts[-1]))
-        return np.concatenate(parts)
+                tick(len(block.members))
+        return worths
 
     def _ask(self, coalitions: Bits) -> Floats:
         # A few questions are cheaper than finding out which of them are the same.

@@ -61,7 +61,7 @@ def interactions(
         budget: Most distinct coalitions the result may rest on, known ones included: ``"exact"`` compares their number
             with it, the others stop before it is passed (and count the empty coalition). By default 10,000,000 for
             ``"exact"``, 200,000 for ``"exact-local"``, 2,000 for ``"surrogate"``, 200,000 for the other two; and for
-            ``"auto"`` to go exact 100,000 (fewer for large models), or 4,000,000 for message-passing models.
+            ``"auto"`` to go exact 100,000 (fewer for large models), or 10,000,000 for message-passing models.
         permutations: Orderings to sample; 200 by default, or as many as ``budget`` allows where only that is given.
         seed: Seed of everything that is random.
         request: All of the other arguments but ``callback`` and ``progress`` at once, instead of them.

@@ -12,7 +12,7 @@ from mage.indices.problem import Problem
 from mage.indices.stopping import Monitor
 
 DEFAULT_BUDGET = 10_000_000
-STATES_LIMIT = 4_000_000  # connected coalitions that are listed to save runs of a message-passing model
+STATES_LIMIT = 10_000_000  # connected coalitions that are listed to save runs of a message-passing model
 
 
 class TooManyCoalitionsError(ValueError):

@@ -11,7 +11,7 @@ from torch import nn
 from torch_geometric import nn as layers
 from torch_geometric.nn import aggr
 
-from mage.games import ModelGame
+from mage.games import ModelGame, state_worths
 from mage.graph import packing
 from tests.helpers.layers import EDGES, PLAIN, READOUTS, WITH_EDGES, Network, graph, network, perceptron
 from tests.helpers.suites import few_or_many_examples
@@ -264,6 +264,39 @@ def test_masks_of_ones_own_are_asked_plainly(caplog):
     states, _, _ = worths_both_ways(network("GCN"), graph(), mine)
     assert states is None
     assert "the masking is the user's own" in caplog.text
+
+
+def test_coalitions_that_nearly_all_differ_are_not_listed(monkeypatch):
+    model, data = network("GIN", "sum"), graph(seed=3, nodes=10)
+    expected = ModelGame(model, data, masking="split")
+    worths = expected.connected_worths(expected.graph)
+    assert expected.states.expected_runs(expected.graph) < len(worths)
+    monkeypatch.setattr(state_worths, "_MOST_KEYS", 10)
+    game = ModelGame(model, data, masking="split")
+    assert game.states.numbering(game.graph) is None
+    assert game.states.expected_runs(game.graph) == len(worths)
+    np.testing.assert_allclose(game.connected_worths(game.graph), worths, rtol=0, atol=1e-12)
+
+
+def test_a_run_that_is_broken_off_leaves_no_wrong_states():
+    model, data = network("GCN", "mean"), graph(seed=3, nodes=10)
+    game = ModelGame(model, data, masking="split")
+    coalitions = np.concatenate([block.members for block in game.graph.blocks()])
+    assert game.states is not None
+    forward, calls = model.forward, []
+
+    def interrupted(*args, **kwargs):
+        calls.append(1)
+        if len(calls) == 2:
+            raise KeyboardInterrupt
+        return forward(*args, **kwargs)
+
+    model.forward = interrupted
+    with pytest.raises(KeyboardInterrupt):
+        game.worth_of_bits(coalitions[::2])
+    model.forward = forward
+    plain = game._value(packing.unpack(coalitions, 10))
+    np.testing.assert_allclose(game.worth_of_bits(coalitions) + game.baseline, plain, rtol=0, atol=1e-12)
 
 
 def test_the_model_is_left_as_it_was():

@@ -247,8 +247,11 @@ class ModelGame(Game):
         """Worths of all connected coalitions, in the order of their enumeration; equal ones are asked for once."""
         if graph.count_connected(cap=_MANY) <= _MANY or self.states is None:
             return super().connected_worths(graph, tick)
+        baseline, numbering = self.baseline, self.states.numbering(graph, tick)
+        if numbering is not None:
+            values = self._by_states(self.states, numbering.coalitions) - baseline
+            return np.asarray(values[numbering.rows])
         worths, done = np.empty(graph.count_connected()), 0
-        baseline = self.baseline
         for block in graph.blocks():
             part = slice(done, done + len(block.members))
             worths[part] = self._by_states(self.states, block.members) - baseline

@@ -49,16 +49,20 @@ class NodeStates:
         """
         colours = self._trees.colouring.of_nodes(coalitions)
         there = colours != 0
-        known = self._table.size
-        rows = np.full(colours.shape, -1, dtype=np.int64)
-        rows[there] = self._table.intern(colours[there][:, None])
-        fresh = np.flatnonzero(rows.ravel() >= known)
-        if len(fresh):
-            first = np.unique(rows.ravel()[fresh], return_index=True)[1]
-            coalition, node = np.unravel_index(fresh[first], rows.shape)
-            for start in range(0, len(first), _ROOTS_AT_ONCE):
-                part = slice(start, start + _ROOTS_AT_ONCE)
-                self._parts.append(self._learn(coalitions, coalition[part], node[part]))
+        rows = self._table.find(colours.reshape(-1, 1)).reshape(colours.shape)
+        unknown = np.flatnonzero(there & (rows < 0))
+        if len(unknown):
+            fresh = unknown[np.unique(colours.ravel()[unknown], return_index=True)[1]]
+            coalition, node = np.unravel_index(fresh, rows.shape)
+            parts = [
+                self._learn(coalitions, coalition[start : start + _ROOTS_AT_ONCE], node[start : start + _ROOTS_AT_ONCE])
+                for start in range(0, len(fresh), _ROOTS_AT_ONCE)
+            ]
+            # Colours last: a run that was broken off leaves none without its embedding.
+            known = [self.embeddings[: self._table.size]] if self._parts else []
+            self._parts = [torch.cat([*known, *parts])]
+            self._table.intern(colours.ravel()[fresh][:, None])
+            rows.ravel()[unknown] = self._table.find(colours.ravel()[unknown][:, None])
         return rows if self._lone is None else np.where(there, rows, self._lone)
 
     def embed(self, coalitions: Bits, nodes: Integers) -> Tensor:

@@ -11,6 +11,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 import torch
@@ -36,6 +37,7 @@ _WITH_NODES = 16  # of these, coalitions whose nodes are compared one by one
 _CANDIDATES = 1 << 12  # coalitions among which equal ones are looked for
 _ROUNDINGS = 512  # how often a number may be rounded inside the model
 _AT_ONCE = 1 << 13
+_MOST_KEYS = 1 << 20  # different coalitions that are listed before any of them is asked for
 _FAILURES = (RuntimeError, ValueError, TypeError, IndexError, AttributeError, NotImplementedError)
 
 Outputs = Callable[[Bits], Tensor]
@@ -86,6 +88,18 @@ class ModelView:
         return agree(left.to(right.dtype), right, _ROUNDINGS * self.runner.resolution(right))
 
 
+class Numbering(NamedTuple):
+    """Connected coalitions by what a model can tell of them.
+
+    Attributes:
+        coalitions: Coalitions that differ to it.
+        rows: Which of them each connected coalition is equal to, in the order of their enumeration.
+    """
+
+    coalitions: Bits
+    rows: Integers
+
+
 class StateWorths:
     """The number that is explained, for coalitions by their keys.
 
@@ -103,7 +117,7 @@ class StateWorths:
         self._pool = pool
         self._table = CoalitionTable(1)
         self._values: Floats = np.empty(0)
-        self._expected_runs: dict[PlayerGraph, int] = {}
+        self._numbering: tuple[PlayerGraph, Numbering | None] | None = None
 
     @property
     def num_keys(self) -> int:
@@ -117,39 +131,63 @@ class StateWorths:
 
     def __call__(self, coalitions: Bits) -> Floats:
         """The number that is explained, for each coalition [q]; none may be without its targets, or empty."""
-        rows = self._table.intern(self._colouring.keys(coalitions, self._game.targets)[:, None])
-        known = len(self._values)
-        fresh = np.flatnonzero(rows >= known)
-        if len(fresh):
-            first = fresh[np.unique(rows[fresh], return_index=True)[1]]
-            new = coalitions[first]
+        keys = self._colouring.keys(coalitions, self._game.targets)[:, None]
+        rows = self._table.find(keys)
+        unknown = np.flatnonzero(rows < 0)
+        if len(unknown):
+            fresh = unknown[np.unique(keys[unknown], return_index=True)[1]]
+            new = coalitions[fresh]
             with self._game.runner.evaluating():
                 parts = [
                     self._game.readout(self._outputs(new[start : start + _AT_ONCE])).double().cpu().numpy()
                     for start in range(0, len(new), _AT_ONCE)
                 ]
-            self._values = np.concatenate([self._values, *parts])
+            # Keys last: a run that was broken off leaves none without its value.
+            self._values = np.concatenate([self._values[: self._table.size], *parts])
+            self._table.intern(keys[fresh])
+            rows[unknown] = self._table.find(keys[unknown])
         return self._values[rows]
 
     def expected_runs(self, graph: PlayerGraph) -> int:
         """About how many graphs the model would be run on for all connected coalitions; the model is not asked."""
-        if graph not in self._expected_runs:
-            self._expected_runs[graph] = self._count_runs(graph)
-        return self._expected_runs[graph]
-
-    def _count_runs(self, graph: PlayerGraph) -> int:
-        keys, colours = CoalitionTable(1), CoalitionTable(1)
-        for block in graph.blocks():
-            known = keys.size
-            rows = keys.intern(self._colouring.keys(block.members, self._game.targets)[:, None])
-            fresh = np.flatnonzero(rows >= known)
-            if self._pool is not None and len(fresh):
-                first = fresh[np.unique(rows[fresh], return_index=True)[1]]
-                colours.intern(self._colouring.of_nodes(block.members[first]).reshape(-1, 1))
+        numbering = self.numbering(graph)
+        if numbering is None:
+            return graph.count_connected()
         if self._pool is None:
-            return keys.size
+            return len(numbering.coalitions)
+        colours = CoalitionTable(1)
+        for start in range(0, len(numbering.coalitions), _AT_ONCE):
+            colours.intern(self._colouring.of_nodes(numbering.coalitions[start : start + _AT_ONCE]).reshape(-1, 1))
         # A tree has no more different nodes at any height than there are states.
         return _CHECKS + -(-(self._colouring.rounds + 1) * colours.size // self._game.participants.graph.num_nodes)
+
+    def numbering(self, graph: PlayerGraph, tick: Callable[[int], None] | None = None) -> Numbering | None:
+        """All connected coalitions by what tells them apart, or None where too many differ; the model is not asked.
+
+        Args:
+            graph: The graph of the players.
+            tick: Called with the number of coalitions done, block after block.
+        """
+        if self._numbering is None or self._numbering[0] is not graph:
+            self._numbering = graph, self._numbered(graph, tick)
+        return self._numbering[1]
+
+    def _numbered(self, graph: PlayerGraph, tick: Callable[[int], None] | None) -> Numbering | None:
+        table, done = CoalitionTable(1), 0
+        rows: Integers = np.empty(graph.count_connected(), dtype=np.int32)
+        different = []
+        for block in graph.blocks():
+            known = table.size
+            numbers = table.intern(self._colouring.keys(block.members, self._game.targets)[:, None])
+            rows[done : done + len(numbers)] = numbers
+            done += len(numbers)
+            fresh = np.flatnonzero(numbers >= known)
+            different.append(block.members[fresh[np.unique(numbers[fresh], return_index=True)[1]]])
+            if table.size > _MOST_KEYS:
+                return None
+            if tick is not None:
+                tick(len(numbers))
+        return Numbering(np.concatenate(different), rows)
 
 
 def state_worths(game: ModelView, seed: int = 0) -> StateWorths | None:

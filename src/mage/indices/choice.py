@@ -46,7 +46,7 @@ def choices(problem: Problem) -> Iterator[Choice]:
     number = f"more than {STATES_LIMIT:,}" if count > STATES_LIMIT else f"{count:,}"
     reasons = [f"{number} connected coalitions, limit {limit:,}"]
     if count <= STATES_LIMIT and problem.game.states is not None:
-        if request.budget is None or fits_by_states(problem, request.budget):
+        if fits_by_states(problem, limit):
             yield Choice("exact", f"{number} connected coalitions, which the model is asked for by states")
             return
         runs = problem.game.states.expected_runs(problem.graph)

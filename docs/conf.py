@@ -4,6 +4,8 @@ Nothing here needs a network. Pages are Markdown; the reference is read from the
 """
 
 import re
+import sys
+from pathlib import Path
 from typing import Any
 
 from mage._version import __version__
@@ -13,12 +15,16 @@ author = "The mage developers"
 copyright = author  # noqa: A001 (Sphinx reads this name)
 version = release = __version__
 
+sys.path.insert(0, str(Path(__file__).parent / "_extensions"))
+
 extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "sphinx_copybutton"]
-exclude_patterns = ["_build"]
+extensions += ["mathml", "notebooks", "program_reference"]  # ours, in _extensions
+exclude_patterns = ["_build", "_extensions", "**/.ipynb_checkpoints"]
 
 # Pages
 myst_heading_anchors = 3  # other pages link to headings by their words
-myst_enable_extensions = ["colon_fence"]
+myst_enable_extensions = ["colon_fence", "deflist", "dollarmath"]
+html_math_renderer = "mathml"
 highlight_language = "text"  # formulas are indented blocks; code says its language
 
 # Reference

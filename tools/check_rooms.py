@@ -29,6 +29,12 @@ EXCEPTIONS: Mapping[tuple[str, str, str], str] = {
     ("explanation", "Explanation.plot", "plots"): "a method that people expect; matplotlib is loaded only when used",
     ("explanation", "Explanation.save_html", "report"): "a method that people expect; the page is built only when used",
     ("explanation", "Explanation._repr_html_", "report"): "notebooks call this method to show the object",
+    (
+        "explanation",
+        "Explanation.motif_names",
+        "drawing",
+    ): "a method that people expect; RDKit is loaded only when used",
+    ("explanation", "", "drawing"): "the type of what that method returns",
     ("indices", "Interactions._repr_html_", "report"): "notebooks call this method to show the object",
 }
 MAX_LINES, MAX_PUBLIC, MAX_OTHER = 400, 20, 10

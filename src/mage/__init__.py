@@ -4,7 +4,15 @@ import importlib
 from typing import Any
 
 from mage._version import __version__
-from mage.explainers import ExplainRequest, explain, explain_game, explain_image, explain_many, explain_text
+from mage.explainers import (
+    ExplainRequest,
+    explain,
+    explain_game,
+    explain_image,
+    explain_many,
+    explain_smiles,
+    explain_text,
+)
 from mage.explanation import Explanation, load
 from mage.games import Game, GraphRequest, ImageRequest, TextRequest, ValueFunctionError
 from mage.graph import PlayerGraph
@@ -31,6 +39,7 @@ __all__ = [
     "explain_game",
     "explain_image",
     "explain_many",
+    "explain_smiles",
     "explain_text",
     "find_motifs",
     "interactions",

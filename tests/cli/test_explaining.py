@@ -119,7 +119,7 @@ def test_explain_a_model_and_a_graph_of_ones_own(workplace):
         "--json",
         "--save",
         "why.mage",
-        "--picture",
+        "--figure",
         "why.svg",
     )
     sys.path.remove(str(workplace))
@@ -231,7 +231,7 @@ OWN = ["--model", "my_network:Net", "--data", "graph.npz"]
         (["--graphs", "2"], "--graphs goes with --all"),
         (["--engine", "serial"], "--engine goes with --all"),
         (["--all"], "--data is for one graph; --all explains a dataset"),
-        (["--all", "--json"], "--json is for one graph; --all writes into --folder"),
+        (["--all", "--save", "x"], "--save is for one graph; --all writes into --folder"),
     ],
 )
 def test_the_option_at_fault_is_named(workplace, arguments, message):
@@ -254,8 +254,8 @@ def test_the_option_at_fault_is_named(workplace, arguments, message):
         (["--save", "nowhere/x"], "--save: the folder nowhere does not exist; create it first"),
         (["--save", "."], "--save: . is a folder"),
         (["--page", "nowhere/x.html"], "--page: the folder nowhere"),
-        (["--picture", "nowhere/x.svg"], "--picture: the folder nowhere"),
-        (["--picture", "why.xyz"], "--picture: why.xyz must end in .svg, .png or .pdf"),
+        (["--figure", "nowhere/x.svg"], "--figure: the folder nowhere"),
+        (["--figure", "why.xyz"], "--figure: why.xyz must end in .svg, .png or .pdf"),
     ],
 )
 def test_files_are_checked_before_anything_is_computed(workplace, monkeypatch, arguments, message):

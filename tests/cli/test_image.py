@@ -70,14 +70,14 @@ def test_superpixels(seven):
 def test_wrong_arguments(seven, tmp_path):
     (tmp_path / "text.png").write_text("no picture")
     for arguments, message, code in (
-        ([tmp_path / "none.png", "--model", "mnist-vit"], "does not exist", 1),
+        ([tmp_path / "none.png", "--model", "mnist-vit"], "does not exist", 2),
         ([tmp_path / "text.png", "--model", "mnist-vit"], "cannot be read as a picture", 2),
         ([seven, "--model", "mnist-vit", "--patches", "seven"], "--patches must be rows x columns", 2),
         ([seven, "--model", "mnist-vit", "--target", "cat"], "neither a number nor the name", 2),
         ([seven, "--model", "mnist-vit", "--fill", "invisible"], "is no colour", 2),
         ([seven, "--model", "mnist-vit", "--superpixels", "1"], "at least 2", 2),
         ([seven, "--model", "mnist-vit", "--max-nodes", "inf"], "--max-nodes: max_nodes must be", 2),
-        ([seven, "--model", "mnist-vit", "--picture", "why.xyz"], "--picture: why.xyz must end in", 2),
+        ([seven, "--model", "mnist-vit", "--figure", "why.xyz"], "--figure: why.xyz must end in", 2),
         ([seven, "--model", tmp_path / "net.onnx"], "does not exist", 1),
         ([seven, "--model", "mnist-vit", "--patches", "40x40"], "more than the 28 × 28 pixels", 2),
     ):

@@ -206,7 +206,7 @@ def test_the_mutagens_motifs_are_nitro_and_amino(tmp_path):
     assert content["classes"][section["target"]] == "mutagen"
     leading = [content["patterns"][core["pattern"]]["text"] for core in section["cores"][:2]]
     assert set(leading) == {"NO₂", "NH₂"}
-    assert "12 explanations, 0 made now, 12 kept" in run(*arguments, "--folder", tmp_path / "run").output
+    assert "12 explanations, 0 new, 12 from an earlier run" in run(*arguments, "--folder", tmp_path / "run").output
 
 
 def test_all_test_graphs_have_both_classes_and_wrong_predictions_too(tmp_path):
@@ -226,7 +226,7 @@ def test_all_test_graphs_have_both_classes_and_wrong_predictions_too(tmp_path):
     ("arguments", "message"),
     [
         (["--which", "test", "--dataset", "mutagenic"], "--which goes with --all"),
-        (["--which", "some", "--all", "--dataset", "mutagenic"], "--which must be paper, test or all"),
+        (["--which", "some", "--all", "--dataset", "mutagenic"], "--which must be one of paper, test, all"),
     ],
 )
 def test_which_graphs_to_explain_is_checked(arguments, message):

@@ -35,8 +35,8 @@ def test_the_command_line_explains_a_corpus(tmp_path):
     )
     result = run(*arguments)
     assert result.exit_code == 0, result.output
-    assert "2 explanations, 2 made now, 0 kept" in result.output
-    assert "2 explanations, 0 made now, 2 kept" in run(*arguments).output
+    assert "2 explanations, 2 new, 0 from an earlier run" in result.output
+    assert "2 explanations, 0 new, 2 from an earlier run" in run(*arguments).output
 
 
 @pytest.mark.parametrize("arguments", [["--all"], ["--all", "--dataset", "demo"]])

@@ -161,7 +161,7 @@ def test_the_command_says_so_and_can_try_again(tmp_path, monkeypatch):
     failed = len(list((tmp_path / "run").glob("*.failed")))
     assert 0 < failed <= 4
     assert first.exit_code == 3
-    assert f"{4 - failed} explanations, {4 - failed} made now" in first.stdout
+    assert f"{4 - failed} explanations, {4 - failed} new" in first.stdout
     assert "this graph is too much (29)" in first.stderr
     assert f"mage: {failed} failed; run again with --retry-failed" in first.stderr
     assert run().exit_code == 3
@@ -169,7 +169,7 @@ def test_the_command_says_so_and_can_try_again(tmp_path, monkeypatch):
     assert run().exit_code == 3
     last = run("--retry-failed")
     assert last.exit_code == 0, last.output
-    assert f"4 explanations, {failed} made now" in last.stdout
+    assert f"4 explanations, {failed} new" in last.stdout
 
 
 @pytest.mark.long

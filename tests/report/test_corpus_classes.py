@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from networkx.algorithms.isomorphism import GraphMatcher, categorical_edge_match, categorical_node_match
 from scipy.stats import binomtest
 
+from mage.drawing.labelled_graphs import Catalogue, LabelledGraph, embedding, holds
 from mage.report.corpus.cores import leading_cores, recurring_cores, wilson_bound
-from mage.report.corpus.labelled_graphs import Catalogue, LabelledGraph, embedding, holds
 
 SAME_NODE, SAME_EDGE = categorical_node_match("label", None), categorical_edge_match("kind", None)
 

@@ -7,11 +7,12 @@ import networkx as nx
 import numpy as np
 import pytest
 
+from mage.drawing.labelled_graphs import Catalogue, LabelledGraph
 from mage.drawing.molecules import AROMATIC, molecule_of
+from mage.drawing.motif_names import molecule_graph
+from mage.drawing.pattern_names import formula, pattern_name, pattern_text
 from mage.explanation import GraphSubject, MoleculeSubject
-from mage.report.corpus.entries import molecule_graph, read_entries
-from mage.report.corpus.labelled_graphs import Catalogue, LabelledGraph
-from mage.report.corpus.pattern_names import formula, pattern_name, pattern_text
+from mage.report.corpus.entries import read_entries
 from mage.report.corpus.scenes import graph_places
 from tests.helpers.corpora import aniline, benzene, explained, nitrobenzene
 

@@ -1,5 +1,6 @@
 """Checks of arguments that many functions share."""
 
+import difflib
 import numbers
 import operator
 from collections.abc import Iterable
@@ -28,8 +29,14 @@ def checked_choice(name: str, value: Any, allowed: Iterable[str]) -> str:
     """One of some words, or an error that names the argument and lists them."""
     listed = tuple(allowed)
     if not isinstance(value, str) or value not in listed:
-        raise ValueError(f"{name} must be one of {', '.join(listed)}; got {value!r}")
+        raise ValueError(f"{name} must be one of {', '.join(listed)}; got {value!r}{did_you_mean(value, listed)}")
     return value
+
+
+def did_you_mean(value: Any, known: Iterable[str]) -> str:
+    """``" (did you mean 'mutagenic'?)"`` for a name that is close to a known one; empty where none is."""
+    close = difflib.get_close_matches(str(value), list(known), n=1)
+    return f" (did you mean {close[0]!r}?)" if close else ""
 
 
 def checked_whole(name: str, value: Any, least: int = 1) -> int:

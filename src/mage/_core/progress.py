@@ -27,10 +27,21 @@ def progress_bar(description: str, total: float, enabled: bool | None = None) ->
         yield lambda _amount, /: None
         return
     from rich.console import Console
-    from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
+    from rich.progress import (
+        BarColumn,
+        Progress,
+        ProgressColumn,
+        SpinnerColumn,
+        TaskProgressColumn,
+        TextColumn,
+        TimeElapsedColumn,
+        TimeRemainingColumn,
+    )
 
     console = Console(stderr=True, force_terminal=enabled or None)
-    columns = (TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), TimeRemainingColumn())
+    # The spinner and the elapsed time move while a long step goes on.
+    columns: tuple[ProgressColumn, ...] = (SpinnerColumn(), TextColumn("{task.description}"), BarColumn(None))
+    columns += (TaskProgressColumn(), TimeElapsedColumn(), TextColumn("left:"), TimeRemainingColumn())
     with Progress(*columns, console=console, transient=True) as bar:
         task = bar.add_task(description, total=total)
 

@@ -2,14 +2,90 @@
 
 from __future__ import annotations
 
+import importlib.util
+import sys
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
-from mage._core.checks import checked_whole
+from mage._core.checks import checked_whole, did_you_mean
 from mage._core.importing import error_line, load_user_object
 from mage._core.optional import require
+from mage._core.shipped import check_shipped
+
+_MODEL_FILES = (".pt", ".pth", ".safetensors")
+
+
+def check_sources(
+    model: str | None, weights: Path | None, data: Path | None, dataset: str | None, graph: int | None
+) -> None:
+    """Refuse options that contradict each other and files that do not exist, before PyTorch is loaded."""
+    if dataset == "demo":
+        if model is not None or weights is not None:
+            raise ValueError("--dataset demo has its own model; leave out --model and --weights")
+        checked_whole("--graph", graph or 0, least=0)
+    if dataset is not None:
+        if data is not None:
+            raise ValueError("--dataset has its own graphs; leave out --data")
+        check_dataset(dataset, model, weights)
+        return
+    if model is None or data is None:
+        raise ValueError("give --model and --data, or --dataset")
+    if graph is not None:
+        raise ValueError("--graph goes with --dataset; --data holds one graph")
+    check_model(model)
+    check_file("--data", data)
+    check_file("--weights", weights)
+
+
+def check_dataset(dataset: str, model: str | None, weights: Path | None) -> None:
+    """Refuse a dataset, a network or a file that does not exist, before PyTorch is loaded."""
+    from mage import datasets
+
+    known = ["demo", *datasets.names()]
+    if dataset not in known:
+        hint = did_you_mean(dataset, known)
+        raise ValueError(f"--dataset: {dataset!r} is none of {', '.join(known)}{hint}")
+    check_named(dataset, model, weights)
+
+
+def check_named(dataset: str, model: str | None, weights: Path | None) -> None:
+    """Refuse a network for a dataset that does not exist, before PyTorch is loaded."""
+    if model is not None and ":" in model:
+        _check_module("--model", model)
+        check_file("--weights", weights)
+    elif weights is not None:
+        check_file("--weights", weights)
+    elif dataset != "demo":
+        check_shipped(dataset, model or "gin")
+
+
+def check_model(name: str) -> None:
+    """Refuse a model that is neither a file nor ``module:name``, before PyTorch is loaded."""
+    if Path(name).suffix in _MODEL_FILES:
+        check_file("--model", Path(name))
+    elif ":" not in name:
+        raise ValueError(f"--model must be module:name, a TorchScript .pt file or a checkpoint, got {name!r}")
+    else:
+        _check_module("--model", name)
+
+
+def check_file(option: str, path: Path | None) -> None:
+    """Refuse a file that does not exist."""
+    if path is not None and not path.is_file():
+        raise ValueError(f"{option}: {path} does not exist")
+
+
+def _check_module(option: str, name: str) -> None:
+    """Refuse ``module:name`` whose module is nowhere; whether it can be imported is seen later."""
+    module, _, attribute = name.partition(":")
+    if not module or not attribute:
+        raise ValueError(f"{option} must be module:name, got {name!r}")
+    if str(Path.cwd()) not in sys.path:
+        sys.path.insert(0, str(Path.cwd()))
+    if importlib.util.find_spec(module.partition(".")[0]) is None:
+        raise ValueError(f"{option}: {name!r} cannot be imported: there is no module {module!r} here")
 
 
 def model_and_graph(
@@ -18,53 +94,50 @@ def model_and_graph(
     """The model, the graph to explain, and the settings that come with a named dataset."""
     require("torch_geometric", "pyg")
     if dataset is not None:
-        if data is not None:
-            raise ValueError("--dataset brings its own graphs; leave out --data")
         return _named(dataset, model, weights, graph)
-    if model is None or data is None:
-        raise ValueError("give --model and --data, or --dataset")
-    if graph is not None:
-        raise ValueError("--graph goes with --dataset; --data holds one graph")
-    return load_model(model, weights), load_graph(data), {}
+    return load_model(str(model), weights), load_graph(cast(Path, data)), {}
 
 
 def _named(dataset: str, model: str | None, weights: Path | None, graph: int | None) -> tuple[Any, Any, dict[str, Any]]:
     if dataset == "demo":
         from mage.models import demo_graph, load_demo_model
 
-        if model is not None or weights is not None:
-            raise ValueError("--dataset demo brings its own model; leave out --model and --weights")
-        return load_demo_model(), demo_graph(checked_whole("--graph", graph or 0, least=0)), {}
-    network, data = network_and_dataset(dataset, model, weights)
+        return load_demo_model(), demo_graph(graph or 0), {}
+    network, graphs = network_and_dataset(dataset, model, weights)
     which = graph
     if which is None:
-        explained = data.explained(network, limit=1)
-        which = int(explained[0] if len(explained) else data.split.test[0])
-    size = int(data.num_nodes_each[0]) if data.task == "node" else len(data)
+        explained = graphs.explained(network, limit=1)
+        which = int(explained[0] if len(explained) else graphs.split.test[0])
+    size = int(graphs.num_nodes_each[0]) if graphs.task == "node" else len(graphs)
     if not 0 <= which < size:
         raise ValueError(f"--graph: {which} is not between 0 and {size - 1:,}")
-    return network, data[0] if data.task == "node" else data[which], data.settings(which)
+    return network, graphs[0] if graphs.task == "node" else graphs[which], graphs.settings(which)
 
 
 def network_and_dataset(dataset: str, model: str | None, weights: Path | None) -> tuple[Any, Any]:
-    """A named dataset, and the model of the zoo, of a checkpoint or of the user that explains it."""
+    """A named dataset and a network for it."""
     from mage import datasets
+
+    return network_of(dataset, model, weights), datasets.load(dataset)
+
+
+def network_of(dataset: str, model: str | None, weights: Path | None) -> Any:
+    """A network for a named dataset: one that ships with the library, a checkpoint, or the user's own."""
     from mage.models import load_checkpoint, pretrained
 
-    if dataset not in datasets.names():
-        raise ValueError(f"--dataset: {dataset!r} is none of demo, {', '.join(datasets.names())}")
     if model is not None and ":" in model:
-        network: Any = load_model(model, weights)
-    elif weights is not None:
-        network = load_checkpoint(weights).model
-    else:
-        network = pretrained(dataset, model or "gin")
-    return network, datasets.load(dataset)
+        return load_model(model, weights)
+    return load_checkpoint(weights).model if weights is not None else pretrained(dataset, model or "gin")
 
 
 def load_model(name: str, weights: Path | None) -> Any:
-    """A model from ``module:name``: an instance, or a class or function that makes one without arguments."""
+    """A model from ``module:name`` (an instance, or a class or function that makes one), or from a file."""
     import torch
+
+    if Path(name).suffix in _MODEL_FILES:
+        if weights is not None:
+            raise ValueError("--weights: the file of --model has its own weights; leave it out")
+        return _model_file(Path(name))
 
     network = load_user_object("--model", name, "model", lambda target: isinstance(target, torch.nn.Module))
     if not callable(network):
@@ -72,6 +145,24 @@ def load_model(name: str, weights: Path | None) -> Any:
     if weights is not None:
         _put_weights(network, weights)
     return network
+
+
+def _model_file(path: Path) -> Any:
+    """A model from a checkpoint of mage train, or from a TorchScript file; pickles are not opened."""
+    import torch
+
+    from mage.models import load_checkpoint
+
+    if path.suffix == ".safetensors":
+        return load_checkpoint(path).model
+    try:
+        return torch.jit.load(str(path), map_location="cpu")  # type: ignore[no-untyped-call]  # torch has no type
+    except (RuntimeError, ValueError) as error:
+        raise ValueError(
+            f"--model: {path} is not a TorchScript file: {error_line(error)[:120]}\n"
+            "Weights of torch.save(model.state_dict(), ...) need their class: --model module:Class --weights "
+            f"{path.name}. A pickled model of torch.save(model, ...) can run any code and is not opened."
+        ) from error
 
 
 def _put_weights(network: Any, weights: Path) -> None:

@@ -1,4 +1,4 @@
-"""``mage benchmark``: the paper's tables, ours beside."""
+"""``mage benchmark``: the paper's tables beside ours."""
 
 from __future__ import annotations
 
@@ -11,8 +11,9 @@ import typer
 from rich.console import Console
 
 from mage._core.optional import require
-from mage.cli._app import app, cli_errors
-from mage.cli._options import check_files, checked_seeds, report_failures
+from mage.cli._app import announce, app, cli_errors, print_json, say_written
+from mage.cli._options import CHOICE, MODEL, RESULTS, RUN, check_files, checked_seeds, report_failures
+from mage.cli._results import AsJson
 
 if TYPE_CHECKING:
     from mage.experiments import Plan, Store
@@ -28,47 +29,80 @@ def _names(text: str | None) -> list[str] | None:
 @app.command()
 def benchmark(
     experiment: Annotated[
-        str | None, typer.Argument(help="Name of an experiment, or a .toml file of one's own.")
+        str | None, typer.Argument(help="Name of an experiment, or a .toml file; without it, experiments are listed.")
     ] = None,
-    datasets: Annotated[str | None, typer.Option(help="Only these, with commas between.")] = None,
-    models: Annotated[str | None, typer.Option(help="Only these, with commas between.")] = None,
-    methods: Annotated[str | None, typer.Option(help="Only these, with commas between.")] = None,
-    graphs: Annotated[int | None, typer.Option(help="Only the first so many graphs of each dataset.")] = None,
-    seeds: Annotated[str | None, typer.Option(help="Seeds of the explainers, with commas between.")] = None,
-    checkpoints: Annotated[Path | None, typer.Option(help="The paper's checkpoints instead of our zoo.")] = None,
-    trained: Annotated[Path | None, typer.Option(help="A folder of mage train instead of our zoo.")] = None,
-    root: Annotated[Path | None, typer.Option(help="Folder with published files; MAGE_DATA by default.")] = None,
-    store: Annotated[Path, typer.Option(help="Folder of finished results.")] = Path("mage-results"),
-    engine: Annotated[str, typer.Option(help="local, ray or serial.")] = "local",
-    workers: Annotated[int | None, typer.Option(help="Processes or tasks at a time; one a core by default.")] = None,
-    address: Annotated[str | None, typer.Option(help="Address of a Ray cluster.")] = None,
-    gpus: Annotated[float, typer.Option(help="GPUs for each Ray task.")] = 0.0,
-    batch: Annotated[int, typer.Option(help="Graphs in a batch, which is what is kept at a time.")] = 4,
-    timeout: Annotated[
-        float | None, typer.Option(help="Most seconds for a graph; one that takes longer has failed.")
+    datasets: Annotated[
+        str | None, typer.Option(help="Only these, with commas between.", rich_help_panel=CHOICE)
     ] = None,
-    retry_failed: Annotated[bool, typer.Option("--retry-failed", help="Try graphs again that failed before.")] = False,
-    status: Annotated[bool, typer.Option("--status", help="Say what is finished; compute nothing.")] = False,
-    export: Annotated[Path | None, typer.Option(help="Write the table: .md, .csv, .tex or .html.")] = None,
+    models: Annotated[str | None, typer.Option(help="Only these, with commas between.", rich_help_panel=CHOICE)] = None,
+    methods: Annotated[
+        str | None, typer.Option(help="Only these, with commas between.", rich_help_panel=CHOICE)
+    ] = None,
+    graphs: Annotated[
+        int | None,
+        typer.Option(help="Only this many graphs of each dataset, the first ones.", rich_help_panel=CHOICE),
+    ] = None,
+    seeds: Annotated[
+        str | None, typer.Option(help="Seeds of the explainers, with commas between.", rich_help_panel=CHOICE)
+    ] = None,
     permutations: Annotated[
-        int | None, typer.Option(help="Orderings for each index, in experiments that set them for all methods.")
+        int | None,
+        typer.Option(
+            help="Orderings for each index, in experiments that set them for all methods.", rich_help_panel=CHOICE
+        ),
     ] = None,
-    listed: Annotated[bool, typer.Option("--list", help="List the graphs or images; compute nothing.")] = False,
+    checkpoints: Annotated[
+        Path | None,
+        typer.Option(help="Use the paper's checkpoints, not those of the library.", rich_help_panel=MODEL),
+    ] = None,
+    trained: Annotated[
+        Path | None, typer.Option(help="Use a folder of mage train instead.", rich_help_panel=MODEL)
+    ] = None,
+    root: Annotated[
+        Path | None,
+        typer.Option(help="Folder with published files; the variable MAGE_DATA by default.", rich_help_panel=MODEL),
+    ] = None,
+    store: Annotated[Path, typer.Option(help="Folder of finished results.", rich_help_panel=RUN)] = Path(
+        "mage-results"
+    ),
+    engine: Annotated[str, typer.Option(help="local, ray or serial.", rich_help_panel=RUN)] = "local",
+    workers: Annotated[
+        int | None,
+        typer.Option(help="Processes or tasks at the same time; one per core by default.", rich_help_panel=RUN),
+    ] = None,
+    address: Annotated[str | None, typer.Option(help="Address of a Ray cluster.", rich_help_panel=RUN)] = None,
+    gpus: Annotated[float, typer.Option(help="GPUs for each Ray task.", rich_help_panel=RUN)] = 0.0,
+    batch: Annotated[
+        int, typer.Option(help="Graphs in a batch; results are saved batch by batch.", rich_help_panel=RUN)
+    ] = 4,
+    timeout: Annotated[
+        float | None,
+        typer.Option(help="The most seconds for a graph; one that takes longer counts as failed.", rich_help_panel=RUN),
+    ] = None,
+    retry_failed: Annotated[
+        bool, typer.Option("--retry-failed", help="Try again graphs that failed before.", rich_help_panel=RUN)
+    ] = False,
+    status: Annotated[
+        bool,
+        typer.Option("--status", help="Print what is finished; compute nothing.", rich_help_panel=RESULTS),
+    ] = False,
+    listed: Annotated[
+        bool,
+        typer.Option("--list", help="List the graphs or images; compute nothing.", rich_help_panel=RESULTS),
+    ] = False,
+    export: Annotated[
+        Path | None,
+        typer.Option(help="Write the table to this .md, .csv, .tex or .html file.", rich_help_panel=RESULTS),
+    ] = None,
+    as_json: AsJson = False,
 ) -> None:
-    """Run an experiment: only what is missing in the store is computed. Without a name: list the experiments.
-
-    Exit codes: 0 for a table, 1 for a failure, 2 for wrong arguments, 3 where some graphs or images failed.
-    """
-    console = Console()
-    with cli_errors():
-        require("torch_geometric", "pyg")
+    """Run an experiment of the paper, or your own: only what is missing in the store is computed."""
+    console = Console(stderr=as_json)
+    with cli_errors(f"interrupted; finished results are kept in {store}, and the same command resumes"):
         from mage import experiments
 
         if experiment is None:
-            if status:
-                _say_contents(console, experiments.open_store(store))
-            for name in [] if status else experiments.experiment_names():
-                console.print(f"{name}: {experiments.load_experiment(name).title}", highlight=False)
+            _say_overview(console, experiments.open_store(store) if status else None, as_json)
             return
         _check_options(graphs, batch, export)
         chosen = experiments.load_experiment(experiment).restricted(
@@ -77,18 +111,21 @@ def benchmark(
         if permutations is not None:
             chosen = replace(chosen, settings={**chosen.settings, "permutations": permutations})
         machine = experiments.make_engine(engine, workers, address, gpus, timeout)
+        inputs = experiments.Inputs(root, checkpoints, trained)
+        announce("loading PyTorch, the models and the datasets")
+        require("torch_geometric", "pyg")
         if not status and not listed:
             machine.prepare()
-        plan = experiments.make_plan(chosen, experiments.Inputs(root, checkpoints, trained), graphs, batch)
+        plan = experiments.make_plan(chosen, inputs, graphs, batch)
         if listed:
             _say_listing(console, plan)
             return
         results = experiments.open_store(store)
         if status:
-            _say_status(console, plan, results)
+            _say_status(console, plan, results, as_json)
             return
         experiments.run_plan(plan, results, machine, retry_failed=retry_failed)
-        _say_results(console, plan, results, export)
+        _say_results(console, plan, results, export, as_json)
         report_failures([_failure_line(record) for record in plan.failures(results)])
 
 
@@ -101,14 +138,26 @@ def _check_options(graphs: int | None, batch: int, export: Path | None) -> None:
             raise ValueError(f"{option} must be at least 1, got {number}")
 
 
-def _say_contents(console: Console, results: Store) -> None:
-    """What a store holds, whatever experiments it is from."""
-    if not any(results.parts.glob("*.parquet")):
-        console.print("nothing finished yet")
+def _say_overview(console: Console, results: Store | None, as_json: bool) -> None:
+    """The experiments that come with the library; or, of a store, what it holds, whatever experiments it is from."""
+    if results is None:
+        from mage import experiments
+
+        titles = {name: experiments.load_experiment(name).title for name in experiments.experiment_names()}
+        if as_json:
+            print_json(titles)
+        for name, title in titles.items():
+            console.print(f"{name}: {title}", highlight=False)
         return
-    sql = "SELECT dataset, model, method, count(*) AS n FROM records GROUP BY ALL ORDER BY ALL"
-    for row in results.query(sql):
+    rows: list[dict[str, Any]] = []
+    if any(results.parts.glob("*.parquet")):
+        rows = results.query("SELECT dataset, model, method, count(*) AS n FROM records GROUP BY ALL ORDER BY ALL")
+    if as_json:
+        print_json(rows)
+    for row in rows:
         console.print(f"{row['dataset']} {row['model']} {row['method']}: {row['n']} results", highlight=False)
+    if not rows:
+        console.print("nothing finished yet")
 
 
 def _say_listing(console: Console, plan: Plan) -> None:
@@ -117,10 +166,24 @@ def _say_listing(console: Console, plan: Plan) -> None:
     _say_gaps(console, plan)
 
 
-def _say_status(console: Console, plan: Plan, results: Store) -> None:
+def _say_status(console: Console, plan: Plan, results: Store, as_json: bool) -> None:
     missing = plan.count(plan.missing(results))
     failed = Counter((record["dataset"], record["model"], record["method"]) for record in plan.failures(results))
-    for name, every in plan.count(plan.batches).items():
+    counts = plan.count(plan.batches)
+    if as_json:
+        keys = ("dataset", "model", "method")
+        print_json(
+            [
+                {
+                    **dict(zip(keys, name, strict=True)),
+                    "finished": every - missing.get(name, 0),
+                    "all": every,
+                    "failed": failed.get(name, 0),
+                }
+                for name, every in counts.items()
+            ]
+        )
+    for name, every in counts.items():
         done, bad = every - missing.get(name, 0), failed.get(name, 0)
         failures = f", {bad} failed" if bad else ""
         console.print(f"{' '.join(name)}: {done} of {every} {plan.procedure.items}{failures}", highlight=False)
@@ -137,12 +200,14 @@ def _say_gaps(console: Console, plan: Plan) -> None:
         console.print(f"{' '.join(name)}: {reason}", highlight=False, markup=False)
 
 
-def _say_results(console: Console, plan: Plan, results: Store, export: Path | None) -> None:
+def _say_results(console: Console, plan: Plan, results: Store, export: Path | None, as_json: bool) -> None:
     """The tables of an experiment, on the terminal and in a file."""
     from mage import experiments
     from mage._core.files import atomic_path
 
     table = experiments.cells(plan, results)
+    if as_json:
+        print_json(experiments.table_rows(table))
     for rich_table in experiments.rich_tables(table, plan.procedure.items):
         console.print(rich_table)
     for rich_table in plan.procedure.comparisons(plan.records(results)):
@@ -152,4 +217,4 @@ def _say_results(console: Console, plan: Plan, results: Store, export: Path | No
     if export is not None:
         with atomic_path(export) as unfinished:
             unfinished.write_text(experiments.export(table, _FORMS[export.suffix], plan.experiment.title))
-        console.print(f"wrote {export}", soft_wrap=True, markup=False, highlight=False)
+    say_written(export, as_json=as_json)

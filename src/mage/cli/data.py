@@ -12,38 +12,65 @@ from rich.console import Console
 from rich.table import Table
 
 from mage._core.optional import require
-from mage.cli._app import app, cli_errors
+from mage.cli._app import announce, app, cli_errors, print_json, say_written
+from mage.cli._results import AsJson
 
 if TYPE_CHECKING:
     from mage.models.zoo_training import TrainingTask
 
 
+Root = Annotated[Path | None, typer.Option(help="Folder with published files; the variable MAGE_DATA by default.")]
+
+
 @app.command()
 def datasets(
-    check: Annotated[bool, typer.Option("--check", help="Load each and print it beside the paper's table 4.")] = False,
-    only: Annotated[str | None, typer.Option(help="Names to check, with commas between.")] = None,
-    root: Annotated[Path | None, typer.Option(help="Folder with published files; MAGE_DATA by default.")] = None,
-    workers: Annotated[int | None, typer.Option(help="Processes that make graphs; one a core by default.")] = None,
+    names: Annotated[
+        list[str] | None, typer.Argument(help="Datasets to describe in full: source, licence, place.")
+    ] = None,
+    check: Annotated[
+        bool, typer.Option("--check", help="Load the datasets and compare them with the paper's table 4.")
+    ] = False,
+    root: Root = None,
+    workers: Annotated[
+        int | None, typer.Option(help="With --check: processes that make graphs; one per core by default.")
+    ] = None,
+    as_json: AsJson = False,
 ) -> None:
-    """List the datasets: size, source, licence, where they are on this machine."""
+    """List the datasets, or describe some of them."""
     console = Console()
     with cli_errors():
-        require("torch_geometric", "pyg")
-        from mage.datasets.registry import info
-        from mage.datasets.statistics import dataset_statistics, datasets_table, remarks, statistics_table
+        from mage.datasets import info
+        from mage.datasets.listing import dataset_card, dataset_record, datasets_table
 
-        chosen = [name.strip() for name in only.split(",")] if only else None
-        for name in chosen or ():
-            info(name)  # refuses names that there are not
+        entries = [info(name) for name in names or info_names()]
         if not check:
-            if chosen is not None:
-                raise ValueError("--only goes with --check")
-            console.print(datasets_table(root))
+            if as_json:
+                print_json([dataset_record(entry, root) for entry in entries])
+            elif names:
+                for entry in entries:
+                    console.print(dataset_card(entry, root), soft_wrap=True)
+            else:
+                console.print(datasets_table(root))
+                console.print("mage datasets NAME shows the source, the licence and the place of one.")
             return
-        rows = list(dataset_statistics(chosen, root, workers or os.cpu_count() or 1))
+        announce("loading the datasets")
+        require("torch_geometric", "pyg")
+        from mage.datasets.statistics import dataset_statistics, remarks, statistics_record, statistics_table
+
+        rows = list(dataset_statistics(names, root, workers or os.cpu_count() or 1))
+        if as_json:
+            print_json([statistics_record(row) for row in rows])
+            return
         console.print(statistics_table(rows))
         for line in remarks(rows):
             console.print(line, soft_wrap=True, markup=False, highlight=False)
+
+
+def info_names() -> list[str]:
+    """Names of all datasets."""
+    from mage.datasets import names
+
+    return names()
 
 
 @app.command()
@@ -54,26 +81,29 @@ def train(
         bool, typer.Option("--all-table", help="Train all networks of the paper's table 5 that are not there yet.")
     ] = False,
     only: Annotated[str | None, typer.Option(help="With --all-table: these datasets, with commas between.")] = None,
-    output: Annotated[Path, typer.Option(help="Folder for checkpoints.")] = Path("models"),
+    output: Annotated[Path, typer.Option("--output", "-o", help="Folder for checkpoints.")] = Path("models"),
     seed: Annotated[int, typer.Option(help="Seed of the weights and of the order of graphs.")] = 0,
     epochs: Annotated[int | None, typer.Option(help="Passes over the data, instead of the plan's.")] = None,
-    root: Annotated[Path | None, typer.Option(help="Folder with published files; MAGE_DATA by default.")] = None,
-    workers: Annotated[int | None, typer.Option(help="With --all-table: processes, one a core by default.")] = None,
+    root: Root = None,
+    workers: Annotated[int | None, typer.Option(help="With --all-table: processes; one per core by default.")] = None,
+    as_json: AsJson = False,
 ) -> None:
-    """Train a network of the paper on a dataset and print its accuracy beside the paper's.
+    """Train a network of the paper on a dataset, and print its accuracy beside the paper's.
 
     The checkpoint is two files: DATASET_MODEL.safetensors and DATASET_MODEL.json. With --all-table, networks that an
     earlier run finished are not trained again.
     """
-    with cli_errors():
+    with cli_errors("interrupted; networks that were finished before are kept"):
         if all_table == (dataset is not None):
             raise ValueError("dataset: give the name of one dataset, or --all-table")
         if epochs is not None and epochs < 1:
             raise ValueError(f"--epochs must be at least 1, got {epochs}")
+        _check_names([str(dataset)] if dataset is not None else only.split(",") if only else [], model)
+        announce("loading PyTorch and the data")
         require("torch_geometric", "pyg")
         from mage.models.zoo_training import TrainingTask, finished, run_task, run_tasks, table_tasks
 
-        console = Console()
+        console = Console(stderr=as_json)
         if all_table:
             tasks = table_tasks(seed, only.split(",") if only else None)
         else:
@@ -84,11 +114,22 @@ def train(
             records = run_tasks(tasks, output, root, workers, lambda *done: _say(console, *done))
         else:
             (task,) = tasks
+            announce(f"training {task.kind} on {task.dataset}")
             about = finished(task, output, root)
             records = {(task.dataset, task.kind): about or run_task(task, output, root)}
-        console.print(_accuracy_table(records))
-        if not all_table:
-            console.print(f"checkpoint: {tasks[0].path(output)}", soft_wrap=True, markup=False, highlight=False)
+        if as_json:
+            print_json([{"model": kind, **about} for (_, kind), about in sorted(records.items())])
+        else:
+            console.print(_accuracy_table(records))
+        say_written(*(task.path(output) for task in tasks), as_json=as_json)
+
+
+def _check_names(chosen: list[str], model: str) -> None:
+    """Refuse names of datasets and networks that do not exist, before anything is loaded."""
+    from mage.datasets import info
+
+    for name in chosen:
+        info(name).networks.training_plan(model)
 
 
 def _say(console: Console, task: TrainingTask, about: dict[str, Any], before: bool) -> None:
@@ -101,9 +142,9 @@ def _say(console: Console, task: TrainingTask, about: dict[str, Any], before: bo
 def _accuracy_table(records: dict[tuple[str, str], dict[str, Any]]) -> Table:
     from mage.datasets import info
 
-    table = Table(title="test accuracy in %: ours / table 5 of the paper")
+    table = Table(title="test accuracy in %: ours and table 5 of the paper")
     for column in ("dataset", "model", "ours", "paper", "difference", "best epoch", "seconds"):
-        table.add_column(column)
+        table.add_column(column, justify="left" if column in {"dataset", "model"} else "right")
     for (dataset, kind), about in sorted(records.items()):
         ours = 100 * about["accuracy"]["test"]
         paper = info(dataset).paper
@@ -112,5 +153,5 @@ def _accuracy_table(records: dict[tuple[str, str], dict[str, Any]]) -> Table:
         table.add_row(dataset, kind, f"{ours:.2f}", *beside, epoch, f"{about.get('seconds', float('nan')):.0f}")
     if records:
         seconds = sum(about.get("seconds", 0) for about in records.values())
-        table.caption = f"{seconds / 60:.0f} minutes of one core in all"
+        table.caption = f"{seconds / 60:.0f} minutes of one core in total"
     return table

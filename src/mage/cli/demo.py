@@ -10,7 +10,8 @@ import typer
 from rich.console import Console
 
 from mage._core.checks import checked_whole
-from mage.cli._app import app, cli_errors
+from mage.cli._app import announce, app, cli_errors, print_json, say_written
+from mage.cli._results import AsJson
 from mage.explainers import explain
 from mage.explanation import Explanation
 
@@ -64,14 +65,19 @@ def run(folder: Path, seed: int = 0) -> tuple[Explanation, list[Path]]:
 
 @app.command()
 def demo(
-    output: Annotated[Path, typer.Option(help="Folder for the picture and the page.")] = Path("demo-output"),
+    output: Annotated[
+        Path, typer.Option("--output", "-o", help="Folder for the figure, the page and the explanation.")
+    ] = Path("demo-output"),
     seed: Annotated[int, typer.Option(help="Which demo graph.")] = 0,
+    as_json: AsJson = False,
 ) -> None:
-    """Explain a bundled graph network on a graph with a grid and an injected five-cycle."""
+    """Explain a small graph network that comes with the library, on a graph with a grid and a five-cycle."""
     with cli_errors():
         checked_whole("--seed", seed, least=0)
+        announce("loading PyTorch and the network")
         explanation, files = run(output, seed)
-    console = Console()
-    console.print(explanation)
-    for file in files:
-        console.print(f"wrote {file}", soft_wrap=True)
+    if as_json:
+        print_json(explanation.to_dict())
+    else:
+        Console().print(explanation)
+    say_written(*files, as_json=as_json)

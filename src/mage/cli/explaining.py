@@ -1,4 +1,4 @@
-"""``mage explain``: one graph, node or all graphs of a dataset."""
+"""``mage explain``: one graph, one node, or all graphs of a dataset."""
 
 from __future__ import annotations
 
@@ -7,8 +7,14 @@ from typing import Annotated, Any
 
 import typer
 
-from mage.cli._app import app
-from mage.cli._options import Results, report_failures, request_options, result_options, sharing
+from mage._core.checks import checked_choice
+from mage.cli._app import announce, app, print_json
+from mage.cli._options import CORPUS, EXPLAINED, INTERACTIONS, LARGE, MODEL, report_failures, sharing
+from mage.cli._request import check_request, request_options
+from mage.cli._results import Results, result_options
+from mage.games import GraphRequest
+
+_WHICH = ("paper", "test", "all")
 
 
 @app.command()
@@ -16,66 +22,127 @@ from mage.cli._options import Results, report_failures, request_options, result_
 def explain(
     model: Annotated[
         str | None,
-        typer.Option(help="module:name of the model, or of a function that makes it; with --dataset gcn, gin or gat."),
+        typer.Option(
+            help="module:name of the model, or of a function that makes it; a TorchScript .pt file; a checkpoint of "
+            "mage train; with --dataset: gcn, gin or gat.",
+            rich_help_panel=MODEL,
+        ),
     ] = None,
     weights: Annotated[
         Path | None,
-        typer.Option(help="State dict: .pt (weights only) or .npz; with --dataset a checkpoint of mage train."),
+        typer.Option(
+            help="State dict: .pt (weights only) or .npz; with --dataset: a checkpoint of mage train.",
+            rich_help_panel=MODEL,
+        ),
     ] = None,
-    data: Annotated[Path | None, typer.Option(help="Graph: .npz or .pt with x, edge_index, …")] = None,
+    data: Annotated[
+        Path | None, typer.Option(help="Graph: .npz or .pt with x, edge_index, …", rich_help_panel=MODEL)
+    ] = None,
     dataset: Annotated[
-        str | None, typer.Option(help="A named dataset and its trained model instead: demo, or see mage datasets.")
+        str | None,
+        typer.Option(
+            help="A named dataset and its trained network: demo, or see mage datasets.", rich_help_panel=MODEL
+        ),
+    ] = None,
+    smiles: Annotated[
+        str | None,
+        typer.Option(help="A molecule, instead of --data; needs RDKit (extra chem).", rich_help_panel=MODEL),
+    ] = None,
+    featurizer: Annotated[
+        str | None,
+        typer.Option(
+            help="With --smiles: how the graph is made: pyg, mutagenic, benzene, fluoride_carbonyl, alkane_carbonyl, "
+            "or module:function; by default that of the network's dataset, else pyg.",
+            rich_help_panel=MODEL,
+        ),
     ] = None,
     graph: Annotated[
         int | None,
         typer.Option(
-            help="Which graph (node, in a node-level set) of the dataset; the first explained one by default."
+            help="With --dataset: number of the graph (of the node, in a node-level dataset); by default the first one "
+            "that the paper explains.",
+            rich_help_panel=EXPLAINED,
         ),
     ] = None,
-    target: Annotated[int | None, typer.Option(help="Class; the predicted one by default.")] = None,
-    node: Annotated[int | None, typer.Option(help="Explain this node.")] = None,
+    node: Annotated[int | None, typer.Option(help="Explain this node.", rich_help_panel=EXPLAINED)] = None,
+    target: Annotated[
+        int | None, typer.Option(help="Class; the predicted one by default.", rich_help_panel=EXPLAINED)
+    ] = None,
     masking: Annotated[
-        str | None, typer.Option(help="remove, split, zero or mean; remove, or what the dataset says.")
+        str | None,
+        typer.Option(
+            help="What the absence of a node means: remove, split, zero or mean; by default remove, or the dataset's "
+            "setting.",
+            rich_help_panel=EXPLAINED,
+        ),
     ] = None,
-    tolerance: Annotated[float | None, typer.Option(help="Stop when the largest standard error is below.")] = None,
-    until: Annotated[str | None, typer.Option(help="Stop sampling when: 'motifs stable'.")] = None,
+    tolerance: Annotated[
+        float | None,
+        typer.Option(help="Stop when the largest standard error is below this.", rich_help_panel=INTERACTIONS),
+    ] = None,
+    until: Annotated[
+        str | None, typer.Option(help="Stop sampling when: 'motifs stable'.", rich_help_panel=INTERACTIONS)
+    ] = None,
     players: Annotated[
-        str | None, typer.Option(help="What plays: nodes, edges or features (columns of x); nodes by default.")
+        str | None,
+        typer.Option(
+            help="What the players are: nodes, edges or features (columns of x); nodes by default.",
+            rich_help_panel=EXPLAINED,
+        ),
     ] = None,
-    groups: Annotated[str | None, typer.Option(help="Players that are groups: communities or rings.")] = None,
-    refine: Annotated[bool | None, typer.Option(help="Then let the nodes of the best groups play.")] = None,
-    max_players: Annotated[int | None, typer.Option(help="Most players; 300, and 48 of more, by default.")] = None,
+    groups: Annotated[
+        str | None, typer.Option(help="Players are groups of nodes: communities or rings.", rich_help_panel=LARGE)
+    ] = None,
+    refine: Annotated[
+        bool | None,
+        typer.Option(help="After the groups, explain the nodes of the best groups.", rich_help_panel=LARGE),
+    ] = None,
+    max_players: Annotated[
+        int | None,
+        typer.Option(help="The most players; by default 300, and 48 where there are more.", rich_help_panel=LARGE),
+    ] = None,
     everything: Annotated[
-        bool, typer.Option("--all", help="With --dataset: explain all graphs that the paper would, into --folder.")
+        bool,
+        typer.Option(
+            "--all", help="With --dataset: explain all graphs that the paper explains.", rich_help_panel=CORPUS
+        ),
     ] = False,
     which: Annotated[
         str,
         typer.Option(
-            help="With --all: paper, what it would explain (often one class, predicted rightly); test, the test part; "
-            "all, the graphs for training too."
+            help="Which graphs: paper (those that the paper explains: often one class, predicted correctly), test "
+            "(the test part) or all (training graphs too).",
+            rich_help_panel=CORPUS,
         ),
     ] = "paper",
     folder: Annotated[
-        Path | None, typer.Option(help="With --all: folder of explanations, run by default; a second run resumes.")
+        Path | None,
+        typer.Option(help="Folder for the explanations, run by default; a second run resumes.", rich_help_panel=CORPUS),
     ] = None,
-    graphs: Annotated[int | None, typer.Option(help="With --all: only the first so many.")] = None,
-    engine: Annotated[str, typer.Option(help="With --all: local, ray or serial.")] = "local",
-    workers: Annotated[int | None, typer.Option(help="With --all: processes or tasks at a time.")] = None,
-    address: Annotated[str | None, typer.Option(help="With --engine ray: address of a cluster.")] = None,
+    graphs: Annotated[
+        int | None, typer.Option(help="Only this many graphs, the first ones.", rich_help_panel=CORPUS)
+    ] = None,
+    engine: Annotated[str, typer.Option(help="local, ray or serial.", rich_help_panel=CORPUS)] = "local",
+    workers: Annotated[
+        int | None, typer.Option(help="Processes or tasks at the same time.", rich_help_panel=CORPUS)
+    ] = None,
+    address: Annotated[
+        str | None, typer.Option(help="With --engine ray: address of a cluster.", rich_help_panel=CORPUS)
+    ] = None,
     timeout: Annotated[
-        float | None, typer.Option(help="With --all: most seconds for a graph; one that takes longer has failed.")
+        float | None,
+        typer.Option(
+            help="The most seconds for a graph; one that takes longer counts as failed.", rich_help_panel=CORPUS
+        ),
     ] = None,
     retry_failed: Annotated[
-        bool, typer.Option("--retry-failed", help="With --all: try graphs again that failed before.")
+        bool, typer.Option("--retry-failed", help="Try again graphs that failed before.", rich_help_panel=CORPUS)
     ] = False,
     *,
     fields: dict[str, Any],
     results: Results,
 ) -> None:
-    """Explain a model on one graph: your own model and data, or a named dataset.
-
-    With --all, exit code 3 says that some graphs failed.
-    """
+    """Explain a prediction for a graph or a molecule: your own model and data, or a named dataset."""
     from mage import explain as explain_graph
     from mage.cli import _sources
 
@@ -91,10 +158,12 @@ def explain(
         "max_players": max_players,
     }
     given = fields | {name: value for name, value in of_graphs.items() if value is not None}
-    _check_absent(everything, results.given, "is for one graph; --all writes into --folder")
-    _check_absent(everything, {"--graph": graph, "--data": data}, "is for one graph; --all explains a dataset")
-    if which not in {"paper", "test", "all"}:
-        raise ValueError(f"--which must be paper, test or all, got {which!r}")
+    _check_absent(everything, results.files, "is for one graph; --all writes into --folder")
+    one = {"--graph": graph, "--data": data, "--smiles": smiles}
+    _check_absent(everything, one, "is for one graph; --all explains a dataset")
+    _check_absent(smiles is not None, {"--graph": graph, "--data": data}, "and --smiles exclude each other")
+    _check_absent(smiles is None, {"--featurizer": featurizer}, "goes with --smiles")
+    checked_choice("--which", which, _WHICH)
     for_all = {
         "--folder": folder,
         "--graphs": graphs,
@@ -107,19 +176,46 @@ def explain(
     _check_absent(not everything, for_all, "goes with --all")
     if not everything and which != "paper":
         raise ValueError("--which goes with --all; name one graph with --graph")
+    check_request(GraphRequest, given)
     if everything:
         machine = {"name": engine, "workers": workers, "address": address, "timeout": timeout}
-        kept = folder or Path("run")
-        _explain_all(dataset, model, weights, kept, (which, graphs), machine, given, retry_failed)
+        source = dataset, model, weights
+        _explain_all(source, folder or Path("run"), (which, graphs), machine, given, retry_failed, results.as_json)
         return
+    if smiles is not None:
+        _explain_molecule(smiles, model, weights, dataset, featurizer, given, results)
+        return
+    _sources.check_sources(model, weights, data, dataset, graph)
+    announce("loading PyTorch, the model and the graph")
     network, item, settings = _sources.model_and_graph(model, weights, data, dataset, graph)
     named = item.get("names") is not None and players != "features"
     options: dict[str, Any] = {"names": list(item.names)} if named else {}
     # What a dataset says of itself is a default; an explanation to repeat says everything.
     options |= given if "like" in given else settings | given
+    announce("explaining")
     explanation = explain_graph(network, item, **options)
-    results.write(explanation)
-    results.show(explanation, [explanation])
+    results.finish(explanation, [explanation])
+
+
+def _explain_molecule(
+    smiles: str,
+    model: str | None,
+    weights: Path | None,
+    dataset: str | None,
+    featurizer: str | None,
+    given: dict[str, Any],
+    results: Results,
+) -> None:
+    from mage import explain_smiles
+    from mage.cli import _molecules
+
+    _molecules.check_molecule(model, weights, dataset, featurizer)
+    announce("loading PyTorch, RDKit and the model")
+    network, features = _molecules.model_and_featurizer(model, weights, dataset, featurizer)
+    announce("explaining")
+    explanation = explain_smiles(network, smiles, featurizer=features, **given)
+    named = _molecules.named_motifs(explanation)
+    results.finish(explanation, _molecules.molecule_parts(explanation), title=f"Why? {smiles}", named_motifs=named)
 
 
 def _check_absent(wrong: bool, options: dict[str, Any], reason: str) -> None:
@@ -130,22 +226,24 @@ def _check_absent(wrong: bool, options: dict[str, Any], reason: str) -> None:
 
 
 def _explain_all(
-    dataset: str | None,
-    model: str | None,
-    weights: Path | None,
+    source: tuple[str | None, str | None, Path | None],
     folder: Path,
     choice: tuple[str, int | None],
     machine: dict[str, Any],
     given: dict[str, Any],
     retry_failed: bool,
+    as_json: bool,
 ) -> None:
     from mage.cli import _sources
     from mage.experiments.corpus import LazyMapping, about_graph, explain_corpus
     from mage.experiments.engines import make_engine
 
+    dataset, model, weights = source
     if dataset is None or dataset == "demo":
         raise ValueError("--all needs --dataset with the name of a dataset; see mage datasets")
+    _sources.check_dataset(dataset, model, weights)
     engine = make_engine(**machine)
+    announce("loading PyTorch, the model and the dataset")
     network, data = _sources.network_and_dataset(dataset, model, weights)
     chosen = _positions(data, network, *choice)
     known_as = model or (weights.stem if weights is not None else "gin")
@@ -168,7 +266,12 @@ def _explain_all(
             failed.append(f"graph {entry.number}: {entry.failure.message}")
         else:
             before, new = before + entry.before, new + (not entry.before)
-    typer.echo(f"{folder}: {before + new} explanations, {new} made now, {before} kept from before")
+    if as_json:
+        print_json({"folder": str(folder), "new": new, "from_before": before, "failed": failed})
+    count = before + new
+    typer.echo(f"wrote {folder}: {count} explanations, {new} new, {before} from an earlier run", err=as_json)
+    if count:
+        typer.echo(f"mage report {folder} makes one page of them", err=True)
     report_failures(failed)
 
 

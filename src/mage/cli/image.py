@@ -1,4 +1,4 @@
-"""``mage explain-image``: the parts of an image that made a classifier say this."""
+"""``mage explain-image``: the regions of an image that led to a prediction."""
 
 from __future__ import annotations
 
@@ -10,9 +10,11 @@ from rich.table import Table
 from rich.text import Text
 
 from mage._core.optional import require
-from mage.cli._app import app
-from mage.cli._options import Results, request_options, result_options, sharing
+from mage.cli._app import announce, app
+from mage.cli._options import EXPLAINED, MODEL, sharing
 from mage.cli._printing import HEADINGS, STYLES, cost_line, motif_cells, remark_lines
+from mage.cli._request import check_request, request_options
+from mage.cli._results import Results, result_options
 from mage.games.request import ImageRequest
 
 if TYPE_CHECKING:
@@ -30,25 +32,51 @@ _MODEL = (
 @sharing(fields=request_options, results=result_options)
 def explain_image(
     image: Annotated[Path, typer.Argument(help="A picture: .jpg, .png, …")],
-    model: Annotated[str, typer.Option(help=_MODEL)] = "efficientnet-lite0",
-    patches: Annotated[str | None, typer.Option(help="Rows and columns of the grid; 7x7 by default.")] = None,
-    superpixels: Annotated[int | None, typer.Option(help="Instead: about so many super-pixels, by SLIC.")] = None,
-    fill: Annotated[str | None, typer.Option(help="What hides a region: mean, blur or a colour; usually mean.")] = None,
-    target: Annotated[str | None, typer.Option(help="Class, by number or name; the predicted one by default.")] = None,
-    return_type: Annotated[str | None, typer.Option(help="What the model returns: raw, probs or log_probs.")] = None,
-    class_names: Annotated[Path | None, typer.Option(help="Names of the classes: lines of a file, or JSON.")] = None,
+    model: Annotated[str, typer.Option(help=_MODEL, rich_help_panel=MODEL)] = "efficientnet-lite0",
+    return_type: Annotated[
+        str | None, typer.Option(help="What the model returns: raw, probs or log_probs.", rich_help_panel=MODEL)
+    ] = None,
+    class_names: Annotated[
+        Path | None,
+        typer.Option(help="File with the names of the classes: one per line, or JSON.", rich_help_panel=MODEL),
+    ] = None,
+    target: Annotated[
+        str | None,
+        typer.Option(help="Class, by number or name; the predicted one by default.", rich_help_panel=EXPLAINED),
+    ] = None,
+    patches: Annotated[
+        str | None,
+        typer.Option(help="Rows and columns of the grid of regions; 7x7 by default.", rich_help_panel=EXPLAINED),
+    ] = None,
+    superpixels: Annotated[
+        int | None,
+        typer.Option(help="Regions are about this many super-pixels (SLIC), no grid.", rich_help_panel=EXPLAINED),
+    ] = None,
+    fill: Annotated[
+        str | None,
+        typer.Option(
+            help="What covers absent regions: mean, blur or a colour; mean by default.", rich_help_panel=EXPLAINED
+        ),
+    ] = None,
     *,
     fields: dict[str, Any],
     results: Results,
 ) -> None:
-    """Explain what a classifier says of a picture: the parts that speak for it and against it."""
+    """Explain the class of an image: the regions for it and against it."""
+    grid = None if patches is None else _grid(patches)
+    if superpixels is not None and superpixels < 2:
+        raise ValueError(f"--superpixels must be at least 2, got {superpixels}")
+    check_request(ImageRequest, {"return_type": return_type, "patches": grid, **fields})
+    if not image.is_file():
+        raise ValueError(f"image: the file {image} does not exist")
+    announce("loading PyTorch and the network")
     require("torch_geometric", "pyg")
     from mage.explainers.image import explain_image as explain
     from mage.models.image_classifiers import load_image_classifier
 
-    grid = None if patches is None else _grid(patches)
     classifier = load_image_classifier(model, class_names)
     seen = classifier.picture(image)
+    announce("preparing the network")
     explanation = explain(
         classifier.through_onnx(),
         image,
@@ -58,12 +86,12 @@ def explain_image(
         fill=fill if fill in (None, "mean", "blur") else classifier.prepare.colour(fill),
         **{"return_type": return_type, **fields},
     )
-    results.write(explanation, title=verdict(explanation))
-    results.show(explanation, image_parts(explanation), **{"class": verdict(explanation)})
+    title = verdict(explanation)
+    results.finish(explanation, image_parts(explanation), title=title, **{"class": title})
 
 
 def verdict(explanation: Explanation) -> str:
-    """What the classifier says, in words."""
+    """The prediction in words."""
     names = explanation.class_names
     if explanation.target is None or not names:
         return explanation.headline
@@ -125,8 +153,6 @@ def _class_number(target: str | None, classifier: ImageClassifier) -> int | None
 
 def _superpixels(picture: Any, count: int) -> Any:
     """About ``count`` regions of like colour, by SLIC."""
-    if count < 2:
-        raise ValueError(f"--superpixels must be at least 2, got {count}")
     segmentation = require("skimage.segmentation", "image")
     channel = None if picture.ndim == 2 else -1
     return segmentation.slic(picture, n_segments=count, compactness=10.0, start_label=0, channel_axis=channel)

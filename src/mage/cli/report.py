@@ -1,4 +1,4 @@
-"""The command that shows a whole run: ``mage report``."""
+"""``mage report``: one page of a whole run."""
 
 from __future__ import annotations
 
@@ -7,8 +7,9 @@ from typing import Annotated
 
 import typer
 
-from mage.cli._app import app, cli_errors
+from mage.cli._app import announce, app, cli_errors, print_json
 from mage.cli._options import check_files
+from mage.cli._results import AsJson
 
 
 @app.command()
@@ -16,21 +17,34 @@ def report(
     run: Annotated[Path, typer.Argument(help="Folder of mage explain --all, or store of mage benchmark.")],
     output: Annotated[Path, typer.Option("--output", "-o", help="The page to write.")] = Path("report.html"),
     title: Annotated[str, typer.Option(help="Heading; the dataset and the model by default.")] = "",
+    as_json: AsJson = False,
 ) -> None:
-    """Make one page of a run that opens offline: what recurs in motifs, all graphs, benchmark tables."""
+    """Write one offline page of a whole run: recurring motifs, all graphs, benchmark tables."""
     with cli_errors():
+        check_files(output=output)
+        if not run.is_dir():
+            raise ValueError(f"run: the folder {run} does not exist")
+        announce("reading the run")
         from mage._core.files import atomic_path
         from mage.experiments.pages import run_page
 
-        check_files(output=output)
         page = run_page(run, title)
         with atomic_path(output) as unfinished:
             unfinished.write_text(page.text, encoding="utf-8")
     for name, reason in page.skipped:
         typer.echo(f"mage: left out {name}: {reason}", err=True)
-    counts = [
+    contents = [
         f"{count:,} {what}{'s' if count != 1 else ''}"
         for count, what in ((page.explanations, "explanation"), (page.results, "benchmark result"))
         if count
     ]
-    typer.echo(f"wrote {output}: {' and '.join(counts)}")
+    if as_json:
+        print_json(
+            {
+                "page": str(output),
+                "explanations": page.explanations,
+                "results": page.results,
+                "left_out": [{"file": name, "reason": reason} for name, reason in page.skipped],
+            }
+        )
+    typer.echo(f"wrote {output}: {' and '.join(contents)}", err=as_json)

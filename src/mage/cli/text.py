@@ -1,4 +1,4 @@
-"""``mage explain-text``: the phrases of a sentence that made a model say this."""
+"""``mage explain-text``: the phrases of a sentence that led to a prediction."""
 
 from __future__ import annotations
 
@@ -9,11 +9,16 @@ import typer
 from rich.table import Table
 from rich.text import Text
 
+from mage._core.checks import checked_choice, did_you_mean
 from mage._core.importing import load_user_object
-from mage.cli._app import app
-from mage.cli._options import Results, request_options, result_options, sharing
+from mage._core.shipped import check_shipped
+from mage.cli._app import announce, app
+from mage.cli._options import EXPLAINED, MODEL, sharing
 from mage.cli._printing import HEADINGS, STYLES, cost_line, motif_cells, remark_lines
+from mage.cli._request import check_request, request_options
+from mage.cli._results import Results, result_options
 from mage.explanation import SentenceSubject
+from mage.games import TextRequest
 from mage.text.sentence import gaps_between
 
 if TYPE_CHECKING:
@@ -22,8 +27,8 @@ if TYPE_CHECKING:
 _SETS = ("graph_sst2", "twitter")
 _KINDS = ("gcn", "gin", "gat")
 _MODEL = (
-    "gcn, gin or gat of those that ship with the library; a checkpoint of mage train, or its folder for the network of "
-    "--dataset; or module:name of a graph network or of a function classify(sentences)."
+    "gcn, gin or gat: networks that ship with the library; or a checkpoint of mage train, or its folder; or "
+    "module:name of a graph network or of a function classify(sentences)."
 )
 # Words that carry what colour says: it may be absent, or not seen.
 _MARKS = {1: ("[+ ", " +]"), -1: ("[− ", " −]")}
@@ -33,24 +38,39 @@ _MARKS = {1: ("[+ ", " +]"), -1: ("[− ", " −]")}
 @sharing(fields=request_options, results=result_options)
 def explain_text(
     sentence: Annotated[str, typer.Argument(help="An English sentence.")],
-    model: Annotated[str, typer.Option(help=_MODEL)] = "gcn",
-    dataset: Annotated[str, typer.Option(help="What the network learnt from: graph_sst2 or twitter.")] = "graph_sst2",
-    target: Annotated[int | None, typer.Option(help="Class; the predicted one by default.")] = None,
+    model: Annotated[str, typer.Option(help=_MODEL, rich_help_panel=MODEL)] = "gcn",
+    dataset: Annotated[
+        str,
+        typer.Option(help="Dataset that the network was trained on: graph_sst2 or twitter.", rich_help_panel=MODEL),
+    ] = "graph_sst2",
+    target: Annotated[
+        int | None, typer.Option(help="Class; the predicted one by default.", rich_help_panel=EXPLAINED)
+    ] = None,
     absent: Annotated[
         str | None,
-        typer.Option(help="What becomes of absent words: zero, … for networks; remove or a word such as [MASK]."),
+        typer.Option(
+            help="What replaces absent words. Graph networks: zero, mean, remove or split. Functions of sentences: "
+            "remove, or a word such as [MASK].",
+            rich_help_panel=EXPLAINED,
+        ),
     ] = None,
     *,
     fields: dict[str, Any],
     results: Results,
 ) -> None:
-    """Explain what a model says of a sentence: [+ phrases for it +] and [− phrases against it −]."""
+    """Explain the class of a sentence: [+ phrases for it +] and [− phrases against it −]."""
+    check_request(TextRequest, {"target": target, "absent": absent, **fields})
+    _check_model(model, dataset)
+    announce("loading PyTorch and the network")
     from mage.explainers.text import explain_text as explain
 
     network, class_names = _model(model, dataset)
+    announce("parsing the sentence")
     explanation = explain(network, sentence, target=target, absent=absent, class_names=class_names, **fields)
-    results.write(explanation, title=_sentence(explanation).text)
-    results.show(explanation, sentence_parts(explanation), words=list(_sentence(explanation).words))
+    sentence_words = _sentence(explanation)
+    results.finish(
+        explanation, sentence_parts(explanation), title=sentence_words.text, words=list(sentence_words.words)
+    )
 
 
 def sentence_parts(explanation: Explanation) -> list[Text | Table]:
@@ -92,13 +112,24 @@ def marked_sentence(explanation: Explanation) -> Text:
     return text.append(gaps[-1])
 
 
+def _check_model(name: str, dataset: str) -> None:
+    """Refuse names that mean nothing, before anything is loaded."""
+    checked_choice("--dataset", dataset, _SETS)
+    path = Path(name)
+    if name in _KINDS:
+        check_shipped(dataset, name)
+    elif not path.exists() and ":" not in name:
+        hint = did_you_mean(name, _KINDS)
+        raise ValueError(
+            f"--model: {name!r} is none of {', '.join(_KINDS)}{hint}, no file or folder, and not module:name"
+        )
+
+
 def _model(name: str, dataset: str) -> tuple[Any, list[str] | None]:
     """The model, and the names of its classes where they are known."""
     from mage import datasets
     from mage.models import load_checkpoint, pretrained
 
-    if dataset not in _SETS:
-        raise ValueError(f"--dataset must be one of {', '.join(_SETS)}; got {dataset!r}")
     classes = list(datasets.info(dataset).class_names)
     if name in _KINDS:
         return pretrained(dataset, name), classes
@@ -113,7 +144,5 @@ def _model(name: str, dataset: str) -> tuple[Any, list[str] | None]:
         checkpoint = load_checkpoint(path)
         trained_on = str(checkpoint.about.get("dataset"))
         return checkpoint.model, list(datasets.info(trained_on).class_names) if trained_on in _SETS else None
-    if ":" in name:
-        # A class of networks is called to make one; a function of sentences is the model itself.
-        return load_user_object("--model", name, "model", lambda it: callable(it) and not isinstance(it, type)), None
-    raise ValueError(f"--model: {name!r} is none of {', '.join(_KINDS)}, no file or folder, and not module:name")
+    # A class of networks is called to make one; a function of sentences is the model itself.
+    return load_user_object("--model", name, "model", lambda it: callable(it) and not isinstance(it, type)), None

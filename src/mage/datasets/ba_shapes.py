@@ -5,7 +5,6 @@ from __future__ import annotations
 import random
 
 import numpy as np
-import torch
 
 from mage.datasets.columns import Columns
 from mage.datasets.dataset_info import Content, DataRoot, DatasetInfo, ExplanationSettings, paper_split
@@ -28,6 +27,7 @@ def house_columns(seed: int) -> Columns:
     random numbers; these are put back.
     """
     # Here and not above: PyG's datasets take seconds to import, and nothing else needs them.
+    import torch
     from torch_geometric.datasets import ExplainerDataset
     from torch_geometric.datasets.graph_generator import BAGraph
 

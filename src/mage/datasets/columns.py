@@ -5,14 +5,16 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 import numpy as np
-import torch
 from numpy.typing import NDArray
 
 from mage._core.fingerprint import update
 from mage._core.ragged import pointers
+
+if TYPE_CHECKING:
+    import torch
 
 Indices: TypeAlias = NDArray[np.int64]
 
@@ -77,6 +79,7 @@ class Columns:
         texts: Mapping[str, Sequence[Any]] | None = None,
     ) -> Columns:
         """Columns of NumPy's arrays, which share their memory."""
+        import torch
 
         def tensors(arrays: Mapping[str, NDArray[Any]]) -> dict[str, torch.Tensor]:
             return {name: torch.from_numpy(array) for name, array in arrays.items()}
@@ -128,6 +131,7 @@ class Columns:
 
 def concatenate(parts: Sequence[Columns]) -> Columns:
     """The graphs of all parts, in order."""
+    import torch
 
     def joined(columns: Sequence[Mapping[str, torch.Tensor]]) -> dict[str, torch.Tensor]:
         return {name: torch.cat([column[name] for column in columns]) for name in columns[0]}

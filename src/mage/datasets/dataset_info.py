@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-import torch
 
 from mage.datasets.columns import GraphColumns, Indices
 from mage.datasets.locations import locate_files
@@ -28,6 +27,8 @@ class Split(NamedTuple):
 
 def paper_split(size: int) -> Split:
     """The paper's 80/10/10 split: ``random_split`` with a generator seeded 2."""
+    import torch
+
     # At least one graph to stop by and one to report on, where there are so many.
     sizes = [int(0.8 * size), max(int(0.1 * size), min(1, size // 3))]
     sizes.append(size - sum(sizes))

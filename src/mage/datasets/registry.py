@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from importlib import import_module
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from mage.datasets.dataset import GraphDataset
+from mage._core.checks import did_you_mean
+from mage._core.optional import require
 from mage.datasets.dataset_info import DataRoot, DatasetInfo
 from mage.datasets.locations import find_files
+
+if TYPE_CHECKING:
+    from mage.datasets.dataset import GraphDataset
 
 # Modules that have an INFO of their own name. A new dataset is such a module and a line here.
 _MODULES = (
@@ -39,7 +43,10 @@ def info(name: str) -> DatasetInfo:
     try:
         return DATASETS[name]
     except KeyError:
-        raise ValueError(f"name: there is no dataset {name!r}; there are {', '.join(DATASETS)}") from None
+        known = ", ".join(DATASETS)
+        raise ValueError(
+            f"name: there is no dataset {name!r}{did_you_mean(name, DATASETS)}; there are {known}"
+        ) from None
 
 
 def load(name: str, root: str | Path | None = None, *, download: bool = True, **options: Any) -> GraphDataset:
@@ -65,6 +72,9 @@ def load(name: str, root: str | Path | None = None, *, download: bool = True, **
         raise ValueError(f"{', '.join(sorted(unknown))}: not an option of {name}; its options are {allowed}")
     if root is not None and not Path(root).is_dir():
         raise ValueError(f"root: the folder {root} does not exist")
+    require("torch_geometric", "pyg")
+    from mage.datasets.dataset import GraphDataset
+
     return GraphDataset(entry, *entry.build(DataRoot(root, download), **options))
 
 

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
-from torch_geometric.data import Data
 
 from mage.datasets.columns import OUTSIDE, Indices
+
+if TYPE_CHECKING:
+    from torch_geometric.data import Data
 
 
 def motif_numbers(

@@ -59,6 +59,13 @@ class Molecule:
         chem = importlib.import_module("rdkit.Chem")
         return str(chem.MolFragmentToSmiles(self.chemical, atomsToUse=list(atoms), canonical=True))
 
+    def smarts(self, atoms: Sequence[int]) -> str:
+        """RDKit's SMARTS of a fragment; empty without RDKit."""
+        if self.chemical is None or not self.has_orders:
+            return ""
+        chem = importlib.import_module("rdkit.Chem")
+        return str(chem.MolFragmentToSmarts(self.chemical, list(atoms)))
+
 
 def molecule_of(explanation: Explanation) -> Molecule | None:
     """The molecule that an explanation is about; None if its nodes are no atoms."""

@@ -8,7 +8,7 @@ from mage.experiments.plan import Batch, Plan, Procedure, make_plan
 from mage.experiments.run import open_store, run_plan
 from mage.experiments.spec import Column, Experiment, Method, experiment_names, load_experiment
 from mage.experiments.store import Store
-from mage.experiments.tables import export, rich_tables
+from mage.experiments.tables import export, rich_tables, table_rows
 
 __all__ = [
     "Batch",
@@ -36,4 +36,5 @@ __all__ = [
     "paper_figures",
     "rich_tables",
     "run_plan",
+    "table_rows",
 ]

@@ -9,6 +9,7 @@ from importlib import resources
 from pathlib import Path
 from typing import Any
 
+from mage._core.checks import did_you_mean
 from mage.experiments.procedures import PROCEDURES
 from mage.metrics import METRICS, find_metric
 
@@ -143,7 +144,9 @@ def load_experiment(name: str) -> Experiment:
     elif name in experiment_names():
         text, stem = resources.files("mage.experiments").joinpath(_FOLDER, f"{name}.toml").read_text(), name
     else:
-        raise ValueError(f"experiment: {name!r} is none of {', '.join(experiment_names())}, nor a .toml file")
+        known = experiment_names()
+        hint = did_you_mean(name, known)
+        raise ValueError(f"experiment: {name!r} is none of {', '.join(known)}, nor a .toml file{hint}")
     try:
         return _parsed(stem, tomllib.loads(text))
     except tomllib.TOMLDecodeError as error:

@@ -43,6 +43,11 @@ def rows(cells: Sequence[Cell], show: Callable[[str, float | None], str] = _show
     return lines
 
 
+def table_rows(made: Sequence[Cell]) -> list[dict[str, str]]:
+    """Rows of the long table with all digits, for programs."""
+    return rows(made, _plain)
+
+
 def rich_tables(table: Sequence[Cell], items: str = "graphs") -> list[Table]:
     """One table for each dataset and model: methods down, metrics across, ours / the paper's.
 

@@ -8,6 +8,7 @@ from mage.explainers.pipeline import explain_game
 from mage.explainers.protocol import Explainer, UnsupportedError
 from mage.explainers.registry import CLASSES, explainer_class, get, names, register
 from mage.explainers.request import ExplainRequest
+from mage.explainers.smiles import explain_smiles
 from mage.explainers.text import explain_text
 
 __all__ = [
@@ -18,6 +19,7 @@ __all__ = [
     "explain_game",
     "explain_image",
     "explain_many",
+    "explain_smiles",
     "explain_text",
     "get",
     "names",

@@ -27,6 +27,7 @@ from mage.motifs import Motif, MotifSet
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+    from mage.drawing import MotifName
     from mage.games import Game
 
 
@@ -323,6 +324,12 @@ class Explanation:
         from mage.report.notebook import explanation_html
 
         return explanation_html(self)
+
+    def motif_names(self) -> tuple[MotifName, ...]:
+        """What people call each motif: functional groups with formula and SMARTS, or shapes of plain graphs."""
+        from mage.drawing.motif_names import motif_names
+
+        return motif_names(self)
 
     def plot(self, **options: Any) -> Figure:
         """The graph with its motifs, green for and red against; see :func:`mage.plots.plot_explanation`."""

@@ -6,7 +6,6 @@ import math
 from typing import Any
 
 import numpy as np
-from scipy.optimize import linear_sum_assignment
 
 from mage.metrics._inputs import paired_labels
 from mage.metrics.cases import ExplainedGraph
@@ -36,6 +35,8 @@ def motif_iou(motifs: Any, truth: Any, num_nodes: int | None = None) -> float:
     )
     if not len(true_masks):
         return math.nan
+    from scipy.optimize import linear_sum_assignment  # takes long to import
+
     shared = true_masks.astype(np.int64) @ masks.astype(np.int64).T
     overlaps = shared / (true_masks.sum(axis=1)[:, None] + masks.sum(axis=1)[None] - shared)
     return float(overlaps[linear_sum_assignment(overlaps, maximize=True)].sum() / len(true_masks))

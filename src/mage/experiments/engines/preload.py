@@ -2,7 +2,7 @@
 
 import contextlib
 
-import mage.datasets
+import mage.datasets.dataset
 import mage.explainers
 import mage.games.model_game
 import mage.metrics

@@ -7,12 +7,12 @@ from typing import Any
 
 import numpy as np
 
+from mage.drawing.labelled_graphs import Catalogue, LabelledGraph, embedding, holds
+from mage.drawing.pattern_names import pattern_name, pattern_text
 from mage.metrics import node_f1
 from mage.motifs import PROVEN
 from mage.report.corpus.cores import Core, leading_cores, recurring_cores
 from mage.report.corpus.entries import Entry, class_names
-from mage.report.corpus.labelled_graphs import Catalogue, LabelledGraph, embedding, holds
-from mage.report.corpus.pattern_names import pattern_name, pattern_text
 from mage.report.corpus.scenes import graph_scene, pattern_scene
 
 _MOST_FORMS = 5

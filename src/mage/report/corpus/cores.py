@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import sqrt
 
-from mage.report.corpus.labelled_graphs import Catalogue, LabelledGraph, holds
+from mage.drawing.labelled_graphs import Catalogue, LabelledGraph, holds
 
 MOST_PIECES = 1_000
 """Connected pieces of one size that are looked at in one motif; a motif with more is not cut into larger ones."""

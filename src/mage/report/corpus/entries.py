@@ -8,8 +8,9 @@ from functools import cached_property
 from pathlib import Path
 
 from mage.drawing import Molecule, molecule_of, words_of
+from mage.drawing.labelled_graphs import LabelledGraph
+from mage.drawing.motif_names import molecule_graph
 from mage.explanation import Explanation, Origin
-from mage.report.corpus.labelled_graphs import LabelledGraph
 
 _NUMBERED = re.compile(r"(\d{6,})-[0-9a-f]{16}\.mage")
 
@@ -102,24 +103,6 @@ def class_names(entries: list[Entry]) -> list[str]:
     seen = [value for entry in entries for value in (entry.explanation.target, entry.label, entry.predicted)]
     count = max([value + 1 for value in seen if value is not None], default=0)
     return first + [f"class {number}" for number in range(len(first), count)]
-
-
-def molecule_graph(molecule: Molecule, orders: bool = True) -> LabelledGraph:
-    """A molecule as a labelled graph.
-
-    Hydrogens that are no nodes go into the labels of all atoms but carbon: NH2 is another group than N, whereas the
-    same carbon skeleton is worth recognising whatever it carries.
-
-    Args:
-        molecule: The molecule.
-        orders: Whether bonds carry their order.
-    """
-    labels = [
-        element if not count or element == "C" else f"{element}H{count if count > 1 else ''}"
-        for element, count in zip(molecule.elements, molecule.hydrogens, strict=True)
-    ]
-    pairs = zip(molecule.bonds, molecule.kinds, strict=True)
-    return LabelledGraph.make(labels, ((i, j, kind if orders else "") for (i, j, _), kind in pairs))
 
 
 def _labelled(explanation: Explanation, molecule: Molecule | None, orders: bool) -> LabelledGraph:

@@ -9,10 +9,10 @@ import numpy as np
 
 from mage._core.typing import Floats
 from mage.drawing import Molecule, stress_layout
+from mage.drawing.labelled_graphs import LabelledGraph
 from mage.drawing.molecules import AROMATIC
 from mage.explanation.crop import nodes_in_view
 from mage.explanation.subject import SentenceSubject
-from mage.report.corpus.labelled_graphs import LabelledGraph
 
 if TYPE_CHECKING:
     from mage.explanation import Explanation

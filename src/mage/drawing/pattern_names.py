@@ -6,9 +6,9 @@ import re
 from collections import Counter
 from functools import cache
 
+from mage.drawing.labelled_graphs import Catalogue, LabelledGraph, embedding
 from mage.drawing.molecules import AROMATIC
 from mage.explanation.subject import ELEMENTS
-from mage.report.corpus.labelled_graphs import Catalogue, LabelledGraph, embedding
 
 # Name, atoms, bonds: 0-1 single, 0=1 double, 0#1 triple, 0:1 aromatic. Hydrogens are atoms.
 _GROUPS = (

@@ -55,7 +55,7 @@ def test_the_same_again(seven, tmp_path):
     first = run(seven, *options, "--seed", 2, "--save", tmp_path / "why.mage", "--json")
     again = run(seven, "--model", "mnist-vit", "--like", tmp_path / "why.mage", "--json")
     assert first.exit_code == again.exit_code == 0, again.output
-    assert json.loads(first.output)["motifs"] == json.loads(again.output)["motifs"]
+    assert json.loads(first.stdout)["motifs"] == json.loads(again.stdout)["motifs"]
     seen = run(seven, "--model", "mnist-vit", "--like", tmp_path / "why.mage")
     assert [len(line.split()) for line in seen.output.splitlines()[1:5]] == [3] * 4
 

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from mage.indices.estimators.exact import Exact, TooManyCoalitionsError
-from mage.indices.estimators.exact_local import ExactLocal, NotLocalError
-from mage.indices.estimators.multilinear import Multilinear
-from mage.indices.estimators.permutation import Permutation
+from mage._core.importing import load_name
+from mage.indices.estimators.exact import TooManyCoalitionsError
+from mage.indices.estimators.exact_local import NotLocalError
 from mage.indices.estimators.protocol import Estimator
-from mage.indices.estimators.surrogate import Surrogate
 
 __all__ = [
     "ESTIMATORS",
@@ -21,6 +19,14 @@ __all__ = [
 ]
 
 ESTIMATORS: dict[str, Estimator] = {}
+# Module and class of each. A new estimator is such a module and a line here.
+_CLASSES = (
+    "exact:Exact",
+    "exact_local:ExactLocal",
+    "permutation:Permutation",
+    "multilinear:Multilinear",
+    "surrogate:Surrogate",
+)
 
 
 def register_estimator(estimator: Estimator) -> None:
@@ -29,11 +35,8 @@ def register_estimator(estimator: Estimator) -> None:
         raise ValueError(f"name: there is an estimator {estimator.name!r} already")
 
 
-register_estimator(Exact())
-register_estimator(ExactLocal())
-register_estimator(Permutation())
-register_estimator(Multilinear())
-register_estimator(Surrogate())
+for _class in _CLASSES:
+    register_estimator(load_name(f"mage.indices.estimators.{_class}")())
 
 
 def accepted_fields(methods: Iterable[str]) -> frozenset[str]:

@@ -2,13 +2,23 @@
 
 from __future__ import annotations
 
+from importlib import import_module
+
 from mage._core.checks import checked_whole
-from mage.indices.families import banzhaf, faith_shap, k_sii, shapley, shapley_taylor, sii
 from mage.indices.families.family import IndexFamily
 
 __all__ = ["FAMILIES", "IndexFamily", "checked_order", "family_named", "register_index"]
 
 FAMILIES: dict[str, IndexFamily] = {}
+# Modules that have FORMS, with and without a graph. A new family is such a module and a line here.
+_MODULES = (
+    "shapley",
+    "shapley_taylor",
+    "sii",
+    "k_sii",
+    "banzhaf",
+    "faith_shap",
+)
 
 
 def register_index(*families: IndexFamily) -> None:
@@ -18,12 +28,8 @@ def register_index(*families: IndexFamily) -> None:
             raise ValueError(f"name: there is an index {family.name!r} already")
 
 
-register_index(*shapley.FORMS)
-register_index(*shapley_taylor.FORMS)
-register_index(*sii.FORMS)
-register_index(*k_sii.FORMS)
-register_index(*banzhaf.FORMS)
-register_index(*faith_shap.FORMS)
+for _module in _MODULES:
+    register_index(*import_module(f"mage.indices.families.{_module}").FORMS)
 
 
 def family_named(index: str) -> IndexFamily:

@@ -240,12 +240,12 @@ def _read_array(plain: Any, arguments: tuple[Any, ...], path: str, arrays: Array
     if plain != {_ARRAY: path} or path not in arrays:
         raise _wrong(path, "an array", plain)
     array = arrays.pop(path)
-    (wanted,) = get_args(arguments[1]) or (Any,)
-    if wanted is Any:
+    (expected,) = get_args(arguments[1]) or (Any,)
+    if expected is Any:
         return array
-    if not np.can_cast(array.dtype, wanted, casting="safe"):
-        raise ValueError(f"{path} must hold {np.dtype(wanted)}, got {array.dtype}")
-    return array.astype(wanted, copy=False)
+    if not np.can_cast(array.dtype, expected, casting="safe"):
+        raise ValueError(f"{path} must hold {np.dtype(expected)}, got {array.dtype}")
+    return array.astype(expected, copy=False)
 
 
 def _read_tuple(plain: Any, arguments: tuple[Any, ...], path: str, arrays: Arrays) -> tuple[Any, ...]:
@@ -320,5 +320,5 @@ def _joined(path: str, name: str) -> str:
     return f"{path}.{name}" if path else name
 
 
-def _wrong(path: str, wanted: str, plain: Any) -> ValueError:
-    return ValueError(f"{path or 'value'} must be {wanted}, got {plain!r:.60}")
+def _wrong(path: str, expected: str, plain: Any) -> ValueError:
+    return ValueError(f"{path or 'value'} must be {expected}, got {plain!r:.60}")

@@ -275,6 +275,6 @@ def _checked_edges(edge_index: Tensor, num_nodes: int) -> Tensor:
     return edge_index
 
 
-def positions_among(nodes: Tensor, wanted: Tensor) -> Tensor:
-    """Where each wanted node stands among others, all of which are different."""
-    return torch.cat([torch.nonzero(nodes == v).flatten() for v in wanted.unbind()] or [wanted])
+def positions_among(nodes: Tensor, targets: Tensor) -> Tensor:
+    """Where each target stands among others, all of which are different."""
+    return torch.cat([torch.nonzero(nodes == v).flatten() for v in targets.unbind()] or [targets])

@@ -65,8 +65,8 @@ class Observation(TorchFunctionMode):
         """It has answered."""
         if threading.get_ident() != self._thread or not self._stack:
             return
-        said = (getattr(layer, name, 1) for name in ("K", "num_layers"))
-        steps = max(steps if isinstance(steps, int) and steps > 0 else 1 for steps in said)
+        numbers = (getattr(layer, name, 1) for name in ("K", "num_layers"))
+        steps = max(steps if isinstance(steps, int) and steps > 0 else 1 for steps in numbers)
         depth = self._stack.pop() + steps
         for tensor in tensors_in(out):
             depth = max(depth, self._depth.get(tensor, 0))

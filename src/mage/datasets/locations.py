@@ -72,9 +72,9 @@ def _present(path: Path) -> Path | None:
 
 
 def _advice(source: PublishedFiles, root: str | Path | None, reason: str) -> str:
-    wanted = source.archive or source.files[0]
+    download = source.archive or source.files[0]
     names = ", ".join(file.name for file in source.files)
-    address = wanted.url or source.home
+    address = download.url or source.home
     return (
         f"{source.folder}: {reason}. Put {names} (from {address}) into {data_folders(root)[0] / source.folder}, "
         "or set MAGE_DATA to a folder that holds them"

@@ -59,8 +59,8 @@ def explanation_fields(
     names: Sequence[str] | None,
 ) -> dict[str, Any]:
     """The fields of an explanation by a set of nodes; see :meth:`mage.Explanation.from_nodes`."""
-    said = vars(game if isinstance(game, ModelOutput) else ModelOutput.of(game))
-    queries = said["num_queries"] if num_queries is None else num_queries
+    outcome = vars(game if isinstance(game, ModelOutput) else ModelOutput.of(game))
+    queries = outcome["num_queries"] if num_queries is None else num_queries
     num_nodes, edge_index = int(data.num_nodes), _numbers(data.edge_index)
     node_names = tuple(str(node) for node in (range(num_nodes) if names is None else names))
     chosen = sorted({int(node) for node in nodes})
@@ -69,7 +69,7 @@ def explanation_fields(
     graph = PlayerGraph(num_nodes, edge_index.T)
     scores = _node_scores(node_scores, chosen, num_nodes)
     return {
-        **said,
+        **outcome,
         "num_queries": queries,
         "method": method,
         "motifs": _connected_parts(graph, chosen, scores, node_names, max_nodes),

@@ -118,9 +118,9 @@ def _first_answer(runner: MaskedModel, participants: Participants) -> Tensor:
     except Exception as error:
         if not raised_by_model(error):
             raise
-        said = (str(error).strip() or "no message").splitlines()[0][:200]
+        reason = (str(error).strip() or "no message").splitlines()[0][:200]
         raise ValueError(
-            f"model: it fails on data itself, before anything is masked: {type(error).__name__}: {said}; pass "
+            f"model: it fails on data itself, before anything is masked: {type(error).__name__}: {reason}; pass "
             "forward=call(model, data) if it is called in a way of its own"
         ) from error
 
@@ -145,10 +145,10 @@ def _thinned(runner: MaskedModel, participants: Participants) -> Participants:
     probes[1:] = torch.rand(_PROBES - 1, count, generator=torch.Generator().manual_seed(0)).to(probes.device) < 0.8
     probes[:, rows] = True
 
-    def outputs(tried: GraphInput) -> Tensor:
-        always = torch.ones(_PROBES, tried.num_nodes - count, dtype=torch.bool, device=probes.device)
+    def outputs(candidate: GraphInput) -> Tensor:
+        always = torch.ones(_PROBES, candidate.num_nodes - count, dtype=torch.bool, device=probes.device)
         masks = torch.cat([probes, always], dim=1)
-        return torch.cat([runner.raw(tried, mask[None], rows) for mask in masks])
+        return torch.cat([runner.raw(candidate, mask[None], rows) for mask in masks])
 
     expected = outputs(graph)
     for thinner in with_stand_ins(graph, count):

@@ -32,13 +32,13 @@ class CoalitionTable:
         self.size = kernels.intern(coalitions, self._keys, self._slots, self.size, rows)
         return rows
 
-    def _reserve(self, wanted: int) -> None:
-        if wanted > len(self._keys):
-            grown = np.empty((max(wanted, 2 * len(self._keys)), self._keys.shape[1]), dtype=np.uint64)
+    def _reserve(self, size: int) -> None:
+        if size > len(self._keys):
+            grown = np.empty((max(size, 2 * len(self._keys)), self._keys.shape[1]), dtype=np.uint64)
             grown[: self.size] = self.keys
             self._keys = grown
-        if 2 * wanted > len(self._slots):
-            self._slots = np.full(1 << (2 * wanted).bit_length(), -1, dtype=np.int64)
+        if 2 * size > len(self._slots):
+            self._slots = np.full(1 << (2 * size).bit_length(), -1, dtype=np.int64)
             # All are new to empty slots, and stay where they are.
             kernels.intern(self.keys, self._keys, self._slots, 0, np.empty(self.size, dtype=np.int64))
 
@@ -80,9 +80,9 @@ class Memo:
         if room <= 0:
             return
         # Room first, NaN in it, then keys, then worths: stopped in between, a key without a worth is still unknown.
-        wanted = len(self) + min(room, len(coalitions))
-        if wanted > len(self._worths):
-            grown = np.full(min(max(wanted, 2 * len(self._worths)), self.capacity), np.nan)
+        size = len(self) + min(room, len(coalitions))
+        if size > len(self._worths):
+            grown = np.full(min(max(size, 2 * len(self._worths)), self.capacity), np.nan)
             grown[: len(self._worths)] = self._worths
             self._worths = grown
         rows = self._table.intern(coalitions[:room])

@@ -24,8 +24,8 @@ _ENDS = {"softmax": "probs", "log_softmax": "log_probs", "sigmoid": "probs", "lo
 def cutoff_of(model: Any) -> float | None:
     """The distance up to which a model of atoms joins them (``cutoff`` of SchNet and DimeNet), if it says one."""
     modules = model.modules() if isinstance(model, torch.nn.Module) else ()
-    said = (getattr(module, "cutoff", None) for module in modules)
-    return next((float(value) for value in said if isinstance(value, int | float) and value > 0), None)
+    cutoffs = (getattr(module, "cutoff", None) for module in modules)
+    return next((float(value) for value in cutoffs if isinstance(value, int | float) and value > 0), None)
 
 
 def settled_graph(runner: MaskedModel, graph: GraphInput, targets: Tensor) -> GraphInput:
@@ -47,17 +47,17 @@ def settled_graph(runner: MaskedModel, graph: GraphInput, targets: Tensor) -> Gr
     return graph
 
 
-def checked_return_type(last_step: str, answers: Tensor, said: str, task: str) -> str:
+def checked_return_type(last_step: str, answers: Tensor, return_type: str, task: str) -> str:
     """What a model returns; scores that are probabilities already are noticed.
 
     Args:
         last_step: The torch function that made the output.
         answers: Outputs [q, C] on a few graphs.
-        said: The user's word; ``"raw"`` where there is none.
+        return_type: The user's word; ``"raw"`` where there is none.
         task: The task that was asked for.
     """
-    if said != "raw" or task == "regression":
-        return said
+    if return_type != "raw" or task == "regression":
+        return return_type
     columns = answers.size(1)
     if columns > 1:
         rows = answers.double()
@@ -73,7 +73,7 @@ def checked_return_type(last_step: str, answers: Tensor, said: str, task: str) -
             )
     elif task == "binary" and "sigmoid" in last_step:
         return _ENDS[last_step]
-    return said
+    return return_type
 
 
 def check_columns(data: Data, answers: Tensor, task: str) -> None:

@@ -139,7 +139,7 @@ def _chunk_graphs(images: AnyArray, labels: AnyArray) -> RaggedGraphs:
 
 def _checked(images: AnyArray, dimensions: int) -> AnyArray:
     images = np.asarray(images)
-    wanted = "[k, side, side]" if dimensions == 3 else "[side, side]"
+    shape = "[k, side, side]" if dimensions == 3 else "[side, side]"
     if images.ndim != dimensions or images.shape[-1] != images.shape[-2] or images.dtype != np.uint8:
-        raise ValueError(f"images must be uint8 {wanted} (0 to 255), got {images.dtype} {list(images.shape)}")
+        raise ValueError(f"images must be uint8 {shape} (0 to 255), got {images.dtype} {list(images.shape)}")
     return images

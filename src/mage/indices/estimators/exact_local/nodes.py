@@ -220,15 +220,15 @@ def _from_trees(
 def _cover(neighbourhoods: _Neighbourhoods, keys: Bits, places: Integers, colouring: Colouring, budget: int) -> Bits:
     """Coalitions that show every colour: each that still shows a new one, large ones first, which show more at once."""
     order = np.argsort(-packing.sizes(neighbourhoods.members), kind="stable")
-    candidates, wanted = neighbourhoods.members[order], places[order]
+    candidates, targets = neighbourhoods.members[order], places[order]
     known = np.zeros(len(keys), dtype=np.bool_)
     chosen: list[int] = []
     start, step = 0, _FIRST_STEP
     while start < len(candidates):
-        rows = start + np.flatnonzero(~known[wanted[start : start + step]])
+        rows = start + np.flatnonzero(~known[targets[start : start + step]])
         place, shown = _places(keys, colouring.of_nodes(candidates[rows]))
         for number, row in enumerate(rows):
-            if not known[wanted[row]]:
+            if not known[targets[row]]:
                 chosen.append(int(row))
                 known[place[number, shown[number]]] = True
         if len(chosen) > budget:

@@ -80,4 +80,5 @@ def test_far_sighted_models_are_not_cut_silently():
         ModelGame(WithGlobalMean().eval(), data, node=15)
     assert ModelGame(WithGlobalMean().eval(), data, node=15, num_hops=2).num_players == 5
     with pytest.raises(ValueError, match="num_hops"):
-        ModelGame(lambda x, edge_index: x, data, node=15)
+        ModelGame(lambda x, edge_index: x + x.mean(), data, node=15)
+    assert ModelGame(lambda x, edge_index: x, data, node=15).num_players == 1

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -96,7 +97,10 @@ def node_names(explanation: Explanation, motif: Motif) -> str:
 
 def pattern(explanation: Explanation, motif: Motif) -> str:
     """What kind of group a motif is, such as ``author – paper – author``; empty where all nodes are of one kind."""
-    return explanation.subject.pattern(motif.nodes, explanation.motif_edges(motif))
+    pairs: list[Sequence[int]] = list(explanation.motif_edges(motif))
+    if explanation.level == "edge" and set(explanation.target_nodes) <= set(motif.nodes):
+        pairs.append(explanation.target_nodes)  # the explained link joins its ends
+    return explanation.subject.pattern(motif.nodes, pairs)
 
 
 def members(explanation: Explanation, motif: Motif) -> str:

@@ -10,9 +10,10 @@ from torch import nn
 from torch_geometric.explain import Explainer
 from torch_geometric.nn import GCNConv, global_add_pool
 
-from mage.games.model_game import ModelGame
+from mage.games import GraphRequest
 from mage.pyg import MAGEExplainer
-from mage.pyg.features import column_scores, entry_scores
+from mage.pyg.call import PyGCall
+from mage.pyg.features import FeatureGames
 from tests.helpers.pyg_models import GraphNet, NodeNet, graph
 
 
@@ -28,11 +29,16 @@ def shapley(worth, count):
     return values
 
 
+def feature_games(model, data, **fields):
+    call = PyGCall({}, batched="node" not in fields)
+    return FeatureGames(model, data, GraphRequest(target=1, forward=call, **fields), seed=0)
+
+
 @pytest.mark.parametrize("level", ["graph", "node"])
 def test_columns_have_their_shapley_values(level):
     data = graph(7)
     model = (GraphNet() if level == "graph" else NodeNet()).eval()
-    game = ModelGame(model, data, target=1, node=None if level == "graph" else 2)
+    games = feature_games(model, data, **({} if level == "graph" else {"node": 2}))
 
     def worth(columns):
         x = torch.zeros_like(data.x)
@@ -40,13 +46,13 @@ def test_columns_have_their_shapley_values(level):
         with torch.no_grad():
             return float(model(x, data.edge_index)[0 if level == "graph" else 2, 1])
 
-    np.testing.assert_allclose(column_scores(game, seed=0), shapley(worth, 4), atol=1e-5)
+    np.testing.assert_allclose(games.column_scores()[None], shapley(worth, 4), atol=1e-5)
 
 
 def test_single_numbers_have_their_shapley_values_while_all_others_stay():
     data, model = graph(6), GraphNet().eval()
     data.x[2, 1] = data.x[4, 3] = 0.0
-    game, nodes = ModelGame(model, data, target=1), np.array([2, 4])
+    games, nodes = feature_games(model, data), np.array([2, 4])
     entries = [(v, f) for v in nodes for f in range(4) if data.x[v, f] != 0]
 
     def worth(players):
@@ -60,7 +66,9 @@ def test_single_numbers_have_their_shapley_values_while_all_others_stay():
     expected = np.zeros((2, 4))
     for (v, f), value in zip(entries, shapley(worth, len(entries)), strict=True):
         expected[0 if v == 2 else 1, f] = value
-    np.testing.assert_allclose(entry_scores(game, nodes, seed=0), expected, atol=1e-5)
+    scores = games.entry_scores({None: nodes})[None]
+    np.testing.assert_allclose(scores[nodes], expected, atol=1e-5)
+    assert not scores[[0, 1, 3, 5]].any()
 
 
 def test_many_numbers_are_sampled_and_add_up():
@@ -74,7 +82,7 @@ def test_many_numbers_are_sampled_and_add_up():
 
     data, model = graph(4), Wide().eval()
     data.x = (torch.rand(4, 300) < 0.7).float()
-    game = ModelGame(model, data, target=1)
+    games = feature_games(model, data)
     with torch.no_grad():
         batch = torch.zeros(4, dtype=torch.long)
         whole = model(data.x, data.edge_index, batch)[0, 1]
@@ -82,10 +90,10 @@ def test_many_numbers_are_sampled_and_add_up():
         without[:3] = 0.0
         rest = model(without, data.edge_index, batch)[0, 1]
         nothing = model(torch.zeros_like(data.x), data.edge_index, batch)[0, 1]
-    scores = entry_scores(game, np.array([0, 1, 2]), seed=0)
+    scores = games.entry_scores({None: np.array([0, 1, 2])})[None][:3]
     assert scores.sum() == pytest.approx(float(whole - rest), abs=1e-4)
     assert not scores[data.x[:3].numpy() == 0].any()
-    columns = column_scores(game, seed=0)
+    columns = games.column_scores()[None]
     assert columns.sum() == pytest.approx(float(whole - nothing), abs=1e-4)
 
 

@@ -8,6 +8,6 @@ require("torch_geometric", "pyg")
 
 from mage.pyg.algorithm import MAGEExplainer  # noqa: E402 - after the check above
 from mage.pyg.baselines import BaselineExplainer  # noqa: E402
-from mage.pyg.explanation import MAGEExplanation  # noqa: E402
+from mage.pyg.explanation import MAGEExplanation, MAGEHeteroExplanation  # noqa: E402
 
-__all__ = ["BaselineExplainer", "MAGEExplainer", "MAGEExplanation"]
+__all__ = ["BaselineExplainer", "MAGEExplainer", "MAGEExplanation", "MAGEHeteroExplanation"]

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from typing import Any, Unpack
 
-import numpy as np
 import torch
 from torch import Tensor
+from torch_geometric.data import Data
 from torch_geometric.explain.algorithm import ExplainerAlgorithm
 from torch_geometric.explain.config import MaskType, ModelMode, ModelReturnType
 
@@ -18,13 +19,13 @@ from mage.explainers.fields import GraphFields
 from mage.explainers.graphs import explain_graph
 from mage.explanation import Explanation
 from mage.games import GraphRequest
-from mage.games.model_game import ModelGame
-from mage.pyg.call import PyGCall, names_batch
-from mage.pyg.explanation import MAGEExplanation
-from mage.pyg.features import column_scores, entry_scores
-from mage.pyg.merging import ExplainedPart, edge_masks, feature_masks, node_masks, shown_motifs, signed_data
+from mage.pyg.call import PyGCall, takes_batch
+from mage.pyg.explanation import MAGEExplanation, MAGEHeteroExplanation
+from mage.pyg.features import FeatureGames
+from mage.pyg.hetero import TypedInput
+from mage.pyg.merging import ExplainedPart, shown_motifs
 from mage.pyg.parts import InputPart, PyGInput
-from mage.pyg.rows import TASKS, ExplainedRow, explained_rows, level_of
+from mage.pyg.rows import TASKS, ExplainedRow, explained_rows
 
 _ROUNDINGS = 8000  # how often an output may be rounded where it is computed from a part of the graph
 
@@ -34,6 +35,7 @@ class MAGEExplainer(ExplainerAlgorithm):  # type: ignore[misc]  # PyG ships no t
 
     Every output that ``index`` names is explained, all by default: rows of nodes, of links (``edge_label_index``) or
     of the graphs of a batch; and of several labels, or numbers of a regression, each column. Their masks are merged.
+    Dictionaries of features and edges by type (``HeteroData``) give a :class:`MAGEHeteroExplanation`.
 
     Args:
         request: One or several requests, as for :func:`mage.explain`.
@@ -76,21 +78,34 @@ class MAGEExplainer(ExplainerAlgorithm):  # type: ignore[misc]  # PyG ships no t
         target: Tensor | None = None,
         index: int | Tensor | None = None,
         **kwargs: Any,
-    ) -> MAGEExplanation:
+    ) -> MAGEExplanation | MAGEHeteroExplanation:
         """Explain the outputs that ``index`` names; see the class."""
-        if not isinstance(x, Tensor) or not isinstance(edge_index, Tensor):
-            raise ValueError(f"{type(self).__name__} explains homogeneous graphs; convert with to_homogeneous()")
-        given = PyGInput(x, edge_index, kwargs, names_batch(model, x, edge_index, kwargs))
+        given = self._input(model, x, edge_index, kwargs)
         prediction = self._prediction(model, x, edge_index, kwargs)
-        level = level_of(self.model_config.task_level.value, len(prediction), given.sizes)
+        level = given.level(model, self.model_config.task_level.value, prediction, self.request.graph.select)
         parts = [
             self._explained_part(model, given.part(level, output.row, len(prediction)), output, prediction)
             for output in explained_rows(prediction, self.model_config.mode, index, target)
             if output.column is None or "column" not in self._given or output.column == self.request.graph.column
         ]
-        return self._converted(parts, x, edge_index)
+        config = self.explainer_config
+        nodes = None if config.node_mask_type is None else config.node_mask_type.value
+        explanation = given.converted(parts, nodes, config.edge_mask_type is not None)
+        explanation.explanations = [part.explanation for part in parts]
+        explanation.request = parts[0].explanation.request if len(parts) == 1 else self.request
+        return explanation
 
-    def _prediction(self, model: torch.nn.Module, x: Tensor, edge_index: Tensor, extras: dict[str, Any]) -> Tensor:
+    def _input(self, model: torch.nn.Module, x: Any, edge_index: Any, extras: dict[str, Any]) -> PyGInput | TypedInput:
+        if isinstance(x, Mapping) and isinstance(edge_index, Mapping):
+            return TypedInput(x, edge_index, extras, takes_batch(model, x, edge_index, extras))
+        if not isinstance(x, Tensor) or not isinstance(edge_index, Tensor):
+            kinds = f"{type(x).__name__} and {type(edge_index).__name__}"
+            raise TypeError(
+                f"x and edge_index must be two tensors, or two dictionaries of tensors by type; got {kinds}"
+            )
+        return PyGInput(x, edge_index, extras, takes_batch(model, x, edge_index, extras))
+
+    def _prediction(self, model: torch.nn.Module, x: Any, edge_index: Any, extras: dict[str, Any]) -> Tensor:
         """The model's output [r, c] on the whole input."""
         with evaluating(model):
             out = selected(model(x, edge_index, **extras), self.request.graph.select)
@@ -113,12 +128,12 @@ class MAGEExplainer(ExplainerAlgorithm):  # type: ignore[misc]  # PyG ships no t
             explanation, part.nodes, output.row, self._feature_scores(model, part, request, explanation)
         )
 
-    def _call(self, call: PyGCall) -> dict[str, Any]:
+    def _call(self, call: Callable[[Any, Any], Any]) -> dict[str, Any]:
         """How the model is called, as a field of the request."""
         return {"forward": call}
 
     def _explained(self, model: torch.nn.Module, part: InputPart, request: ExplainRequest) -> Explanation:
-        names = [str(node) for node in part.nodes.tolist()]
+        names = [str(node) for node in part.nodes.tolist()] if isinstance(part.data, Data) else None
         return explain_graph(model, part.data, request, names=names)
 
     def _configured(self, output: ExplainedRow) -> dict[str, Any]:
@@ -149,34 +164,12 @@ class MAGEExplainer(ExplainerAlgorithm):  # type: ignore[misc]  # PyG ships no t
 
     def _feature_scores(
         self, model: torch.nn.Module, part: InputPart, request: ExplainRequest, explanation: Explanation
-    ) -> Floats | None:
+    ) -> dict[str | None, Floats]:
         """What features add, where the mask has a column for each."""
         kind = self.explainer_config.node_mask_type
         if kind not in (MaskType.attributes, MaskType.common_attributes):
-            return None
-        game = ModelGame(model, part.data, request.graph)
+            return {}
+        games = FeatureGames(model, part.data, request.graph, request.seed)
         if kind == MaskType.common_attributes:
-            return column_scores(game, request.seed)
-        scores = np.zeros(tuple(part.data.x.shape))
-        nodes = np.array(sorted({v for motif in shown_motifs(explanation) for v in motif.nodes}), dtype=np.int64)
-        if len(nodes):
-            scores[nodes] = entry_scores(game, nodes, request.seed)
-        return scores
-
-    def _converted(self, parts: list[ExplainedPart], x: Tensor, edge_index: Tensor) -> MAGEExplanation:
-        config, count = self.explainer_config, len(x)
-        masks: dict[str, Any] = {}
-        if config.node_mask_type == MaskType.object:
-            masks["node_mask"], masks["node_score"] = node_masks(parts, count)
-        elif config.node_mask_type is not None:
-            masks["node_mask"], masks["node_score"] = feature_masks(parts, count)
-        if config.edge_mask_type is not None:
-            masks["edge_mask"], masks["edge_score"] = edge_masks(parts, edge_index, count)
-        return MAGEExplanation(
-            **masks,
-            **signed_data(parts),
-            node_id=torch.arange(count, device=x.device),
-            original_num_nodes=count,
-            explanations=[part.explanation for part in parts],
-            request=parts[0].explanation.request if len(parts) == 1 else self.request,
-        )
+            return games.column_scores()
+        return games.entry_scores(games.by_type(v for motif in shown_motifs(explanation) for v in motif.nodes))

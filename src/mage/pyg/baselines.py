@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Callable
 from typing import Any, Unpack
 
 import torch
@@ -54,8 +55,8 @@ class BaselineExplainer(MAGEExplainer):
             return False
         return True
 
-    def _call(self, call: PyGCall) -> dict[str, Any]:
-        if call.whole is not None:
+    def _call(self, call: Callable[[Any, Any], Any]) -> dict[str, Any]:
+        if isinstance(call, PyGCall) and call.whole is not None:
             raise ValueError("batch: edges join two of its graphs; BaselineExplainer explains graphs by themselves")
         return {}  # methods that look inside a model call it themselves, by the names of its arguments
 

@@ -82,26 +82,38 @@ class PyGCall:
         return numbers
 
 
-def names_batch(model: Any, x: Tensor, edge_index: Tensor, extras: Mapping[str, Any]) -> bool:
-    """Whether a model that was called without a batch can be told one, and says the same then."""
-    if extras.get("batch") is not None:
+def takes_batch(model: Any, x: Any, edge_index: Any, extras: Mapping[str, Any]) -> bool:
+    """Whether a model that was called without a batch can be told one, and says the same then.
+
+    Args:
+        model: The model.
+        x: Features, or features by type.
+        edge_index: Edges, or edges by type.
+        extras: The other arguments by name.
+    """
+    name = "batch_dict" if isinstance(x, Mapping) else "batch"
+    if extras.get(name) is not None:
         return True
     try:
         names = [parameter.name for parameter in parameters_of(unwrapped(model))]
     except ValueError:
         return False
-    if "batch" not in names:
+    if name not in names:
         return False
-    one = torch.zeros(len(x), dtype=torch.long, device=x.device)
+    one = {kind: _one_graph(table) for kind, table in x.items()} if isinstance(x, Mapping) else _one_graph(x)
     with evaluating(model):
         alone = model(x, edge_index, **extras)
         try:
-            told = model(x, edge_index, **{**extras, "batch": one})
+            told = model(x, edge_index, **{**extras, name: one})
         except Exception:  # whatever a model does with a batch that it was not given
             return False
     if not isinstance(alone, Tensor) or not isinstance(told, Tensor) or alone.shape != told.shape:
         return False
     return agree(told, alone, _ROUNDINGS * resolution_of(alone))
+
+
+def _one_graph(features: Tensor) -> Tensor:
+    return torch.zeros(len(features), dtype=torch.long, device=features.device)
 
 
 def _count(data: Data) -> int:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import copy
 import itertools
 from typing import Any
 
 import torch
 from torch import Tensor
 from torch_geometric.explain import Explanation as PyGExplanation
+from torch_geometric.explain import HeteroExplanation
 from torch_geometric.explain.config import ThresholdConfig, ThresholdType
 
 _LEAST = 1e-6  # the rank of what matters least; PyG counts what is above zero
@@ -66,32 +66,67 @@ class MAGEExplanation(PyGExplanation):  # type: ignore[misc]  # PyG ships no typ
     @property
     def motifs(self) -> list[tuple[list[int], float]]:
         """Nodes and signed score of each motif."""
-        return motifs_of(self)
+        starts = self.motif_ptr.tolist()
+        nodes = self.motif_node_index.tolist()
+        # In a batch the starts of the next graph repeat the end of the last; motifs themselves are never empty.
+        pieces = [nodes[a:b] for a, b in itertools.pairwise(starts) if b > a]
+        return list(zip(pieces, self.motif_score.tolist(), strict=True))
 
     def threshold(self, *args: Any, **kwargs: Any) -> MAGEExplanation:
         """PyG's thresholds; ``"topk"`` and ``"topk_hard"`` keep k whatever the motifs' size, by rank.
 
         What is in a motif goes first, by its score; then comes the rest, by its score.
         """
-        config = ThresholdConfig.cast(*args, **kwargs)
-        if config is None or config.type == ThresholdType.hard:
-            thresholded: MAGEExplanation = super().threshold(config)
-            return thresholded
-        ranked = copy.copy(self)
+        thresholded: MAGEExplanation = super().threshold(*args, **kwargs)
+        _keep_by_rank(self, thresholded, ThresholdConfig.cast(*args, **kwargs))
+        return thresholded
+
+
+class MAGEHeteroExplanation(HeteroExplanation):  # type: ignore[misc]  # PyG ships no types
+    """A PyG ``HeteroExplanation`` that also carries signed motifs and interactions.
+
+    Masks and scores are those of :class:`MAGEExplanation`, for each type of nodes and of edges. Nodes of motifs and
+    interactions are given by their type, as a position in ``type_names``, and their number within it.
+
+    Attributes:
+        type_names: Types of nodes.
+        interaction_index: [2, p], the pairs with a value that is not zero, by numbers within their types.
+        interaction_type: [2, p], their types.
+        interaction_value: [p], their signed interactions.
+        interaction_row: [p], the row of the model's output that each belongs to.
+        motif_node_index: [k], nodes of all motifs, one motif after the other, by numbers within their types.
+        motif_node_type: [k], their types.
+        motif_ptr: [m + 1], where each motif starts in ``motif_node_index``.
+        motif_score: [m], signed scores.
+        motif_row: [m], the row of the model's output that each belongs to.
+        explanations: The :class:`mage.Explanation` of each output, with plots and pages.
+        request: How it was asked for; ``like=explanation`` repeats it.
+    """
+
+    @property
+    def motifs(self) -> list[tuple[list[tuple[str, int]], float]]:
+        """Nodes, as type and number, and signed score of each motif."""
+        kinds = [self.type_names[kind] for kind in self.motif_node_type.tolist()]
+        named = list(zip(kinds, self.motif_node_index.tolist(), strict=True))
+        pieces = [named[a:b] for a, b in itertools.pairwise(self.motif_ptr.tolist())]
+        return list(zip(pieces, self.motif_score.tolist(), strict=True))
+
+    def threshold(self, *args: Any, **kwargs: Any) -> MAGEHeteroExplanation:
+        """PyG's thresholds; ``"topk"`` and ``"topk_hard"`` keep k of each type whatever the motifs' size, by rank."""
+        thresholded: MAGEHeteroExplanation = super().threshold(*args, **kwargs)
+        _keep_by_rank(self, thresholded, ThresholdConfig.cast(*args, **kwargs))
+        return thresholded
+
+
+def _keep_by_rank(given: Any, thresholded: Any, config: ThresholdConfig | None) -> None:
+    """Let ``topk`` masks keep k, by rank."""
+    if config is None or config.type == ThresholdType.hard:
+        return
+    for before, after in zip(given.stores, thresholded.stores, strict=True):
         for name in ("node", "edge"):
-            mask, score = self.get(f"{name}_mask"), self.get(f"{name}_score")
+            mask, score = before.get(f"{name}_mask"), before.get(f"{name}_score")
             if mask is not None and score is not None:
-                ranked[f"{name}_mask"] = self._threshold_mask(ranks(mask, score), config)
-        return ranked
-
-
-def motifs_of(explanation: Any) -> list[tuple[list[int], float]]:
-    """Nodes and signed score of each motif of a flat list."""
-    starts = explanation.motif_ptr.tolist()
-    nodes = explanation.motif_node_index.tolist()
-    # In a batch the starts of the next graph repeat the end of the last; motifs themselves are never empty.
-    pieces = [nodes[a:b] for a, b in itertools.pairwise(starts) if b > a]
-    return list(zip(pieces, explanation.motif_score.tolist(), strict=True))
+                after[f"{name}_mask"] = given._threshold_mask(ranks(mask, score), config)
 
 
 def ranks(mask: Tensor, score: Tensor) -> Tensor:

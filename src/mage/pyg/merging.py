@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
+import numpy as np
 import torch
 from torch import Tensor
 
@@ -23,13 +24,14 @@ class ExplainedPart:
         explanation: The explanation; its nodes are those of the part.
         nodes: The nodes of the part in the user's graph [k].
         row: Row of the model's output.
-        feature_scores: What features add: [f] for columns, [k, f] for single numbers; None where nobody asks.
+        feature_scores: What features add, by the type of nodes: [f] for columns, [k, f] for single numbers; empty where
+            the mask has no column for each.
     """
 
     explanation: Explanation
     nodes: Tensor
     row: int
-    feature_scores: Floats | None = None
+    feature_scores: Mapping[str | None, Floats] = field(default_factory=dict)
 
     @property
     def shown(self) -> list[Motif]:
@@ -54,19 +56,33 @@ def node_masks(parts: Sequence[ExplainedPart], num_nodes: int) -> tuple[Tensor, 
     return mask.unsqueeze(1), score.unsqueeze(1)
 
 
-def feature_masks(parts: Sequence[ExplainedPart], num_nodes: int) -> tuple[Tensor, Tensor]:
-    """What features add, the largest of each output as 1, and their signed scores: [1, f] or [n, f].
+def feature_masks(
+    parts: Sequence[ExplainedPart], num_nodes: int | None = None
+) -> dict[str | None, tuple[Tensor, Tensor]]:
+    """For each type of nodes what features add, the largest of each output as 1, and signed scores: [1, f] or [n, f].
 
     Features that only speak against an output are shown where none speaks for it.
+
+    Args:
+        parts: The explained outputs.
+        num_nodes: Nodes of the user's graph, where parts of it were explained.
     """
-    scores, masks = [], []
+    masks: dict[str | None, list[Tensor]] = {kind: [] for kind in parts[0].feature_scores}
+    scores: dict[str | None, list[Tensor]] = {kind: [] for kind in parts[0].feature_scores}
     for part in parts:
-        score = torch.as_tensor(part.feature_scores, dtype=torch.float32, device=part.nodes.device)
-        scores.append(score.unsqueeze(0) if score.dim() == 1 else part.spread(score, num_nodes))
-    for score in scores:
-        shown = score.clamp(min=0) if bool((score > 0).any()) else score.abs()
-        masks.append(shown / shown.max().clamp(min=torch.finfo(shown.dtype).tiny))
-    return torch.stack(masks).amax(dim=0), torch.stack(scores).sum(dim=0)
+        given = part.feature_scores.values()
+        against = not any((values > 0).any() for values in given)
+        largest = max((float(np.abs(v if against else v.clip(min=0)).max(initial=0.0)) for v in given), default=0.0)
+        for kind, values in part.feature_scores.items():
+            score = torch.as_tensor(values, dtype=torch.float32, device=part.nodes.device)
+            if score.dim() == 1:
+                score = score.unsqueeze(0)
+            elif num_nodes is not None:
+                score = part.spread(score, num_nodes)
+            scores[kind].append(score)
+            shown = score.abs() if against else score.clamp(min=0)
+            masks[kind].append((shown / largest).clamp(max=1.0) if largest else shown)
+    return {kind: (torch.stack(masks[kind]).amax(dim=0), torch.stack(scores[kind]).sum(dim=0)) for kind in masks}
 
 
 def edge_masks(parts: Sequence[ExplainedPart], edge_index: Tensor, num_nodes: int) -> tuple[Tensor, Tensor]:

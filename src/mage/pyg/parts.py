@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import torch
 from torch import Tensor
-from torch_geometric.data import Data
+from torch_geometric.data import Data, HeteroData
 
 from mage._torch.graph_input import GraphInput
 from mage.pyg.call import GRAPH_OF_NODE, PyGCall
+from mage.pyg.explanation import MAGEExplanation
+from mage.pyg.merging import ExplainedPart, edge_masks, feature_masks, node_masks, signed_data
+from mage.pyg.rows import level_of
 
 _NOT_DATA = ("batch", "edge_label_index", "ptr", "num_nodes", "batch_size", "num_graphs", "size")
 
@@ -28,11 +31,11 @@ class InputPart:
         edge: The explained link of the part, if one is.
     """
 
-    data: Data
+    data: Data | HeteroData
     nodes: Tensor
-    call: PyGCall
-    node: int | None = None
-    edge: tuple[int, int] | None = None
+    call: Callable[[Any, Any], Any]
+    node: int | tuple[str, int] | None = None
+    edge: tuple[Any, Any] | None = None
 
     @property
     def place(self) -> dict[str, Any]:
@@ -67,10 +70,33 @@ class PyGInput:
         pairs = self.extras.get("edge_label_index")
         return pairs if isinstance(pairs, Tensor) and pairs.dim() == 2 and len(pairs) == 2 else None
 
-    @property
-    def sizes(self) -> dict[str, int]:
-        """How many graphs, nodes and links there are."""
-        return {"graph": self.num_graphs, "node": len(self.x), "edge": 0 if self.links is None else self.links.size(1)}
+    def level(self, model: Any, declared: str, prediction: Tensor, select: Any = None) -> str:
+        """What the rows of the output are: what PyG's configuration says, else what there are as many of."""
+        del model, select
+        links = 0 if self.links is None else self.links.size(1)
+        return level_of(declared, len(prediction), {"graph": self.num_graphs, "node": len(self.x), "edge": links})
+
+    def converted(self, parts: Sequence[ExplainedPart], nodes: str | None, edges: bool) -> MAGEExplanation:
+        """The explanation in PyG's form.
+
+        Args:
+            parts: The explained outputs.
+            nodes: Kind of the node mask.
+            edges: Whether there is an edge mask.
+        """
+        masks, count = {}, len(self.x)
+        if nodes is not None:
+            masks["node"] = node_masks(parts, count) if nodes == "object" else feature_masks(parts, count)[None]
+        if edges:
+            masks["edge"] = edge_masks(parts, self.edge_index, count)
+        tensors = {f"{name}_mask": mask for name, (mask, _) in masks.items()}
+        tensors |= {f"{name}_score": score for name, (_, score) in masks.items()}
+        return MAGEExplanation(
+            **tensors,
+            **signed_data(parts),
+            node_id=torch.arange(count, device=self.x.device),
+            original_num_nodes=count,
+        )
 
     def part(self, level: str, row: int, num_rows: int) -> InputPart:
         """What one row of the output is explained from.

@@ -1,6 +1,7 @@
 """Networks that go behind the front door of PyG."""
 
 import networkx as nx
+import pytest
 import torch
 from torch import nn
 from torch_geometric.data import Data
@@ -38,3 +39,8 @@ def graph(nodes=9, seed=0):
     torch.manual_seed(seed)
     edges = torch.tensor(list(nx.barabasi_albert_graph(nodes, 1, seed=seed).edges())).T
     return Data(x=torch.randn(nodes, 4), edge_index=torch.cat([edges, edges.flip(0)], dim=1))
+
+
+def long_but_some(settings, sample):
+    """All settings as parameters of a test; those outside the sample run with the long tests."""
+    return [each if each in sample else pytest.param(each, marks=pytest.mark.long) for each in settings]

@@ -9,6 +9,7 @@ from torch_geometric.explain import Explainer, unfaithfulness
 from torch_geometric.nn import AttentiveFP, ChebConv, GCNConv, TransformerConv, global_add_pool
 
 from mage.pyg import MAGEExplainer
+from tests.helpers.pyg_models import long_but_some
 
 RETURNED = {
     "binary_classification": ("raw", "probs"),
@@ -129,14 +130,8 @@ def test_the_number_of_settings():
     assert len(EVERYTHING) == 432 + 324 + 108
 
 
-@pytest.mark.parametrize("setting", SAMPLE, ids=name_of)
-def test_some_settings(setting):
-    check_setting(*setting)
-
-
-@pytest.mark.long
-@pytest.mark.parametrize("setting", [each for each in EVERYTHING if each not in SAMPLE], ids=name_of)
-def test_all_other_settings(setting):
+@pytest.mark.parametrize("setting", long_but_some(EVERYTHING, SAMPLE), ids=name_of)
+def test_all_settings(setting):
     check_setting(*setting)
 
 

@@ -12,6 +12,7 @@ from torch_geometric.nn import SAGEConv, to_hetero
 
 import mage
 from mage.pyg import MAGEExplainer, MAGEHeteroExplanation
+from tests.helpers.pyg_models import long_but_some
 from tests.helpers.typed_graphs import COUNTS, WIDTHS, Link, Pooled, Sage, ready, typed_graph
 
 OPTIONS = {"num_motifs": 1, "max_nodes": 3, "order": 2}
@@ -98,14 +99,8 @@ def test_the_number_of_settings():
     assert len(EVERYTHING) == 324
 
 
-@pytest.mark.parametrize("setting", SAMPLE, ids=str)
-def test_some_settings(setting):
-    check_setting(*setting)
-
-
-@pytest.mark.long
-@pytest.mark.parametrize("setting", [each for each in EVERYTHING if each not in SAMPLE], ids=str)
-def test_all_other_settings(setting):
+@pytest.mark.parametrize("setting", long_but_some(EVERYTHING, SAMPLE), ids=str)
+def test_all_settings(setting):
     check_setting(*setting)
 
 
@@ -143,8 +138,8 @@ def test_links_and_graphs():
     explanation = explained(model, data, "graph", batch_dict=batch, fields={"masking": "split"})
     alone = mage.explain(model, data, masking="split", **OPTIONS)
     np.testing.assert_allclose(explanation.explanations[0].interactions.values, alone.interactions.values, atol=1e-9)
+    several = {"paper": torch.tensor([0, 0, 1, 1, 1]), "author": torch.tensor([0, 0, 1, 1])}
     with pytest.raises(ValueError, match="batch_dict: it names several graphs"):
-        several = {"paper": torch.tensor([0, 0, 1, 1, 1]), "author": torch.tensor([0, 0, 1, 1])}
         explained(model, data, "graph", batch_dict=batch | several)
 
 

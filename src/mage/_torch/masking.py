@@ -105,11 +105,17 @@ def _features(graph: GraphInput, name: str) -> Tensor:
 
 
 def _with_features(graph: GraphInput, masks: Tensor, absent: Tensor) -> MaskedBatch:
-    features = torch.where(masks.view(*masks.shape, *[1] * (absent.dim() - 1)), graph.node["x"], absent)
-    count, edges = len(masks), graph.edge_index.size(1)
-    copy = torch.arange(count, device=masks.device).repeat_interleave(edges)
-    edge = torch.arange(edges, device=masks.device).repeat(count)
-    return with_all_nodes(graph, torch.ones_like(masks), {**graph.node, "x": features}, copy, edge)
+    shown = masks.view(*masks.shape, *[1] * (absent.dim() - 1))
+    return with_features_of_copies(graph, torch.where(shown, graph.node["x"], absent))
+
+
+def with_features_of_copies(graph: GraphInput, features: Tensor) -> MaskedBatch:
+    """Copies of the whole graph, each with node features of its own [q, n, …]."""
+    count, edges = len(features), graph.edge_index.size(1)
+    copy = torch.arange(count, device=features.device).repeat_interleave(edges)
+    edge = torch.arange(edges, device=features.device).repeat(count)
+    everyone = torch.ones(features.shape[:2], dtype=torch.bool, device=features.device)
+    return with_all_nodes(graph, everyone, {**graph.node, "x": features}, copy, edge)
 
 
 def with_all_nodes(

@@ -7,7 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mage._kernels.closed_form import accumulate
-from mage.indices.closed_form import sums_along_the_tree
+from mage.graph import Neighbourhoods
+from mage.indices.closed_form import Accumulator, sums_along_the_tree
 from mage.indices.subsets import binomial_table
 from mage.testing import random_graph
 
@@ -32,6 +33,22 @@ def test_the_tree_gives_what_coalitions_give_one_by_one(players, density, order,
             members = (*prefix, last)
             value = sum(totals[_place(members, member)] for member in range(order))
             assert abs(value - expected[row, last]) < 1e-10
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.integers(1, 8), st.floats(0.0, 1.0), st.sampled_from([1, 2, 3]), st.integers(0, 4), st.integers(0, 10**6))
+def test_neighbourhoods_give_what_they_give_one_by_one(players, density, order, radius, seed):
+    graph, generator = random_graph(players, density, seed), np.random.default_rng(seed)
+    coefficients = generator.normal(size=(players + 1, players + 1, order + 1))
+    along, one_by_one = (Accumulator(players, order, coefficients) for _ in range(2))
+    for root in range(players):
+        sets = Neighbourhoods(graph, root, radius)
+        members, rejected = (sets.among_all(np.concatenate(part)) for part in zip(*sets.blocks(), strict=True))
+        worths = generator.normal(size=len(members))
+        along.add_neighbourhoods(sets, worths)
+        one_by_one.add(members, rejected, worths)
+    scale = max(np.abs(one_by_one.values()).max(initial=0.0), 1.0)
+    assert np.allclose(along.values(), one_by_one.values(), rtol=0, atol=1e-12 * scale)
 
 
 def _prefixes(players, order):

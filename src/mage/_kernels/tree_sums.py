@@ -1,4 +1,4 @@
-"""The closed form of an index, summed along the tree in which connected coalitions are enumerated.
+"""The closed form of an index, summed along the tree in which connected coalitions or neighbourhoods are enumerated.
 
 All coalitions R below a place of that tree share the decisions made above it: which players are in R, and which are in
 N(R). The sums for a set S are therefore built from its last decided member upwards: below each decision there are sums
@@ -86,6 +86,7 @@ def tree_sums(
     coefficients: Floats,
     order: int,
     deepest: int,
+    radius: int,
     totals: Floats,
     sets: Bits,
     counts: Integers,
@@ -102,11 +103,15 @@ def tree_sums(
     Here q = |S ∩ N(R)| and ``order`` is at most 3. Coalitions of at most ``deepest`` members come in the order of
     :func:`mage._kernels.connected.next_block`, and ``worths`` in the same. Returns how many there are.
 
+    With ``radius`` ≥ 0 the coalitions are the neighbourhoods of one root, who alone may join at first, and N(R) is what
+    they reject: those of :func:`mage._kernels.neighbourhoods.next_neighbourhoods`, in its order.
+
     The other arrays are room to work in, see :func:`mage.indices.closed_form.sums_along_the_tree`. By depth, which is
     the size of the coalition under way, ``sets`` holds players that may still join, players that earlier branches have
-    taken, its members, and these with their neighbours; ``counts`` its number, the decisions when it is complete, how
-    many of these last ones were forced, and its branches so far. By the number of decisions, ``decided`` holds the
-    players, and ``slots`` where the sums below are: ``below``, which players are decided there, and their sums.
+    taken, its members, these with their neighbours, and who may join in the next layer; ``counts`` its number, the
+    decisions when it is complete, how many of these last ones were forced, its branches so far, and the layer. By the
+    number of decisions, ``decided`` holds the players, and ``slots`` where the sums below are: ``below``, which players
+    are decided there, and their sums.
     """
     _, words = adjacency.shape
     coalitions, depth = 0, np.int64(0)
@@ -120,11 +125,16 @@ def tree_sums(
             first = count
             word, bit = vertex >> 6, _ONE << np.uint64(vertex & 63)
             sets[depth, 0, word] ^= bit
+            layer = counts[depth, 4]
             for w in range(words):
                 reach = adjacency[vertex, w]
                 taken = sets[depth, 1, w]
                 members = sets[depth, 2, w] | (bit if w == word else _ZERO)
-                untried = (reach | (sets[depth, 0, w] if depth > 0 else _ZERO)) & ~members & ~taken
+                untried = sets[depth, 0, w] if depth > 0 else _ZERO
+                if radius < 0:
+                    untried |= reach & ~members & ~taken
+                else:
+                    sets[depth + 1, 4, w] = sets[depth, 4, w] | (reach if layer < radius else _ZERO)
                 # Who may not join any more is outside for good.
                 forced = reach & ~sets[depth, 3, w] & taken
                 if depth + 1 == deepest:
@@ -144,8 +154,18 @@ def tree_sums(
             counts[depth, 1] = count
             counts[depth, 2] = count - first
             counts[depth, 3] = 0
+            counts[depth, 4] = layer
             coalitions += 1
             continue
+        if radius >= 0:
+            more = _ZERO
+            for w in range(words):
+                sets[depth, 0, w] = sets[depth, 4, w] & ~sets[depth, 2, w] & ~sets[depth, 1, w]
+                sets[depth, 4, w] = _ZERO
+                more |= sets[depth, 0, w]
+            if more != _ZERO:
+                counts[depth, 4] += 1
+                continue
         if depth == 0:
             return coalitions
         # All branches are done. First the coalition itself, in which all who might have joined are outside.

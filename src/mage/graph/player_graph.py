@@ -246,10 +246,16 @@ class PlayerGraph:
             missing -= len(parts[-1])
         return np.concatenate(parts)
 
-    def enumeration_stack(self, layers: int) -> Bits:
-        """Room for the kernels that enumerate connected coalitions: sets by depth; the first layer is who may join."""
+    def enumeration_stack(self, layers: int, root: int | None = None) -> Bits:
+        """Room for the kernels that enumerate connected coalitions: sets by depth; the first layer is who may join.
+
+        With a root, nobody else may join at first.
+        """
         stack = np.zeros((self.num_players + 2, layers, self.adjacency_bits.shape[1]), dtype=np.uint64)
-        stack[0, 0] = packing.pack(np.ones((1, self.num_players), dtype=np.bool_))
+        first = np.full((1, self.num_players), root is None)
+        if root is not None:
+            first[0, root] = True
+        stack[0, 0] = packing.pack(first)
         return stack
 
 

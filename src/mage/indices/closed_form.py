@@ -15,10 +15,10 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from mage._core.typing import Bits, Floats, Masks
+from mage._core.typing import Bits, Floats, Integers, Masks
 from mage._kernels import closed_form as kernels
 from mage._kernels.tree_sums import tree_sums
-from mage.graph import CoalitionBlock, PlayerGraph, packing
+from mage.graph import CoalitionBlock, Neighbourhoods, PlayerGraph, packing
 from mage.indices.measures import Measure
 from mage.indices.subsets import binomial_table, ranks, subsets_of_size
 
@@ -62,15 +62,26 @@ class Accumulator:
 
     def add_all(self, graph: PlayerGraph, worths: Floats, largest: int | None = None) -> None:
         """Add all connected coalitions of a graph, or those of at most so many members, in the order of its blocks."""
+        sums = sums_along_the_tree(graph, worths, self._coefficients, self._size, largest)
+        self._add_sums(sums, np.arange(self._num_players))
+
+    def add_neighbourhoods(self, sets: Neighbourhoods, worths: Floats) -> None:
+        """Add all neighbourhoods of a root, in the order of their blocks."""
+        sums = sums_along_the_tree(sets.graph, worths, self._coefficients, self._size, around=(sets.root, sets.radius))
+        self._add_sums(sums, sets.players)
+
+    def _add_sums(self, sums: Floats, players: Integers) -> None:
+        """Add what sets of these players have in each of their orders."""
         n, size = self._num_players, self._size
-        sums = sums_along_the_tree(graph, worths, self._coefficients, size, largest)
-        subsets = subsets_of_size(n, size)
-        rows = ranks(subsets[:, :-1], n)
+        subsets = subsets_of_size(len(players), size)
+        values = np.zeros(len(subsets))
         for member in range(size):
             others = np.delete(subsets, member, axis=1)
             larger = others[:, 1] if size == 3 else 0
             smaller = others[:, 0] if size > 1 else 0
-            self._totals[rows, subsets[:, -1]] += sums[subsets[:, member], larger, smaller]
+            values += sums[subsets[:, member], larger, smaller]
+        subsets = players[subsets]
+        self._totals[ranks(subsets[:, :-1], n), subsets[:, -1]] += values
 
     def values(self) -> Floats:
         """The value of every S of this size, in lexicographic order."""
@@ -102,13 +113,16 @@ class ClosedForm:
             self._add(size, block, worths)
 
     def _add(self, size: int, block: CoalitionBlock, worths: Floats) -> None:
-        if self._measures[size].inner:
-            self._sums[size].add(block.members, block.neighbours, worths)
-            return
-        # What happens at the ends concerns few coalitions.
-        rows = np.flatnonzero(at_an_end(block, size, self._measures[size]))
+        rows = self._needed(size, block)
         if len(rows):
             self._sums[size].add(block.members[rows], block.neighbours[rows], worths[rows])
+
+    def _needed(self, size: int, block: CoalitionBlock) -> Integers:
+        """The coalitions of a block that count for sets of a size."""
+        if self._measures[size].inner:
+            return np.arange(len(block.members))
+        # What happens at the ends concerns few coalitions.
+        return np.flatnonzero(at_an_end(block, size, self._measures[size]))
 
     def add_all(self, graph: PlayerGraph, worths: Floats) -> None:
         """Add all connected coalitions of a graph, in the order of its blocks."""
@@ -135,6 +149,25 @@ class ClosedForm:
         for size, largest in small.items():
             self._sums[size].add_all(graph, np.concatenate(parts[size]), largest)
 
+    def add_neighbourhoods(self, sets: Neighbourhoods, worths: Floats) -> None:
+        """Add all neighbourhoods of a root, in the order of their blocks."""
+        in_blocks = []
+        for size, accumulator in self._sums.items():
+            if self._measures[size].inner and fits_a_tree(sets.graph, size):
+                accumulator.add_neighbourhoods(sets, worths)
+            else:
+                in_blocks.append(size)
+        start = 0
+        for members, rejected in sets.blocks() if in_blocks else ():
+            part = worths[start : start + len(members)]
+            start += len(members)
+            block = CoalitionBlock(members, rejected, packing.sizes(members))
+            for size in in_blocks:
+                rows = self._needed(size, block)
+                if len(rows):
+                    whole = sets.among_all(members[rows]), sets.among_all(rejected[rows])
+                    self._sums[size].add(*whole, part[rows])
+
     def values(self) -> Floats:
         """The values of all sets, by size, each size in lexicographic order."""
         return np.concatenate([self._values(size) for size in self._measures])
@@ -146,22 +179,29 @@ class ClosedForm:
 
 
 def sums_along_the_tree(
-    graph: PlayerGraph, worths: Floats, coefficients: Floats, size: int, largest: int | None = None
+    graph: PlayerGraph,
+    worths: Floats,
+    coefficients: Floats,
+    size: int,
+    largest: int | None = None,
+    around: tuple[int, int] | None = None,
 ) -> Floats:
     """The sum of the formula over all connected coalitions, for sets of up to three players in each of their orders.
 
-    With ``largest`` only coalitions of at most so many members count, and ``worths`` are theirs.
+    With ``largest`` only coalitions of at most so many members count, and ``worths`` are theirs. With a root and a
+    radius to be ``around``, the neighbourhoods of the root take the place of the coalitions.
 
     What a set has from coalitions where i is decided first of it is at [i, larger, smaller] of the others; a set of two
     has [i, 0, other], one of one [i, 0, 0]. Its value is the sum over its members i.
     """
     n = graph.num_players
     words = graph.adjacency_bits.shape[1]
+    root, radius = around or (None, -1)
     totals = np.zeros((n, n if size == 3 else 1, n if size > 1 else 1))
     # Room to work in: numba takes seconds to compile what makes arrays.
     room = (
-        graph.enumeration_stack(4),
-        np.zeros((n + 2, 4), dtype=np.int64),
+        graph.enumeration_stack(5, root),
+        np.zeros((n + 2, 5), dtype=np.int64),
         np.arange(n + 1),
         np.zeros(n + 1, dtype=np.uint64),
         np.zeros(n, dtype=np.uint64),
@@ -170,7 +210,8 @@ def sums_along_the_tree(
         np.zeros((n + 1, n, size)),
         np.zeros((n + 1, n, n, 2) if size == 3 else (1, 1, 1, 2)),
     )
-    tree_sums(graph.adjacency_bits, worths, coefficients, size, n if largest is None else largest, totals, *room)
+    deepest = n if largest is None else largest
+    tree_sums(graph.adjacency_bits, worths, coefficients, size, deepest, radius, totals, *room)
     return totals
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -26,6 +26,7 @@ class Problem:
         family: The index.
         order: k.
         request: What may be spent, seeds, and options of estimators.
+        facts: What has been measured of the game so far, so that it is measured once.
     """
 
     game: Game
@@ -33,6 +34,7 @@ class Problem:
     family: IndexFamily
     order: int
     request: IndexRequest
+    facts: dict[str, object] = field(default_factory=dict, compare=False, repr=False)
 
     @classmethod
     def of(cls, game: Game, request: IndexRequest) -> Problem:

@@ -128,40 +128,6 @@ def test_models_that_add_up_their_nodes_show_their_contributions(kind, readout, 
             assert computed.values == pytest.approx(exact.values, abs=1e-12)
 
 
-@given(st.integers(1, 7), st.integers(0, 300), st.integers(0, 3))
-def test_neighbourhoods_are_what_a_node_sees(players, seed, radius):
-    from mage._kernels.neighbourhoods import neighbourhoods
-
-    graph = random_graph(players, 0.4, seed)
-    near = graph.neighbour_lists()
-    bits = graph.adjacency_bits
-    for root in range(players):
-        members = np.zeros((2**players, 1), dtype=np.uint64)
-        rejected = np.zeros_like(members)
-        count = neighbourhoods(bits, root, radius, members, rejected, 10_000)
-        listed = packing.unpack(members[:count], players), packing.unpack(rejected[:count], players)
-        computed = {
-            (tuple(np.flatnonzero(taken)), tuple(np.flatnonzero(refused)))
-            for taken, refused in zip(*listed, strict=True)
-        }
-        assert len(computed) == count
-        seen = {}
-        for size in range(1, players + 1):
-            for coalition in itertools.combinations(range(players), size):
-                if root not in coalition:
-                    continue
-                reached = layer = {root}
-                touched = set()
-                for _ in range(radius):
-                    touched |= {u for v in layer for u in near[v]}
-                    layer = {u for v in layer for u in near[v] if u in coalition} - reached
-                    reached = reached | layer
-                absent = tuple(sorted(touched - set(coalition)))
-                assert seen.setdefault(tuple(sorted(reached)), absent) == absent
-        assert computed == set(seen.items())
-        assert neighbourhoods(bits, root, radius, members[:0], rejected[:0], count - 1) == -1
-
-
 def test_equal_neighbourhoods_are_asked_for_once():
     """A star of equal leaves: what the centre sees is how many of them there are."""
     edges = torch.tensor([[0] * 9, list(range(1, 10))])
@@ -258,12 +224,13 @@ class CountsAtSources(torch.nn.Module):
 
 def test_models_that_do_not_take_computation_trees_see_coalitions(monkeypatch):
     from mage.indices.estimators.exact_local import nodes
+    from mage.indices.estimators.exact_local.reach import measure_reach
 
     torch.manual_seed(0)
     model, data = CountsAtSources().double().eval(), ring(9)
     data.x = data.x[:, :3]
     game = ModelGame(model, data, masking="split")
-    reach = nodes.measure_reach(game, game.node_contributions, seed=0)
+    reach = measure_reach(game, game.node_contributions, seed=0)
     assert reach.extra_hop
     refused = []
     monkeypatch.setattr(nodes, "_from_trees", lambda *_: refused.append("asked"))

@@ -6,7 +6,8 @@ import logging
 
 from mage.indices.errors import Estimate
 from mage.indices.estimators.exact_local.coalitions import NotLocalError, values_from_coalitions
-from mage.indices.estimators.exact_local.nodes import QUERIES_OF_A_CHECK, measure_reach, values_from_nodes
+from mage.indices.estimators.exact_local.nodes import QUERIES_OF_A_CHECK, values_from_nodes
+from mage.indices.estimators.exact_local.reach import refinement_of
 from mage.indices.estimators.protocol import Estimator
 from mage.indices.problem import Problem
 from mage.indices.stopping import Monitor
@@ -43,10 +44,10 @@ class ExactLocal(Estimator):
         if game.node_contributions is not None:
             # The model shows what each node adds: exact from far fewer queries.
             before = game.num_queries
-            reach = measure_reach(game, game.node_contributions, problem.request.seed)
+            refinement = refinement_of(problem, game.node_contributions)
             left = max(budget - (game.num_queries - before) - QUERIES_OF_A_CHECK, 1)
             try:
-                values = values_from_nodes(problem, game.node_contributions, reach, left, progress)
+                values = values_from_nodes(problem, game.node_contributions, refinement, left, progress)
                 return Estimate.certain(values)
             except NotLocalError as error:
                 _log.info("%s", error)

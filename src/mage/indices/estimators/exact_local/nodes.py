@@ -19,136 +19,89 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from mage._core.progress import progress_bar
 from mage._core.typing import Bits, Floats, Integers, Masks
-from mage._kernels import neighbourhoods as kernels
 from mage.games import Game
-from mage.graph import CoalitionBlock, PlayerGraph, packing
+from mage.games.memo import CoalitionTable
+from mage.games.root_colours import RootColours
+from mage.graph import Neighbourhoods, packing
 from mage.indices.closed_form import ClosedForm
 from mage.indices.estimators.exact import TooManyCoalitionsError
-from mage.indices.estimators.exact_local.coalitions import (
-    CHECKS,
-    NotLocalError,
-    allowance,
-    check_coalitions,
-    tolerance_of,
-)
+from mage.indices.estimators.exact_local.coalitions import CHECKS, NotLocalError, allowance, check_coalitions
+from mage.indices.estimators.exact_local.reach import Reach, Refinement, exact_local_size
 from mage.indices.problem import Problem
 
 if TYPE_CHECKING:
     from mage.games.colouring import Colouring
     from mage.games.node_contributions import NodeContributions
 
-_MOST_NEIGHBOURHOODS = 20_000_000
+MOST_NEIGHBOURHOODS = 20_000_000
 _CHUNK = 1 << 12
 _FIRST_STEP = 1 << 6  # candidates looked at together at first, while almost each shows something new
 _TREES_AT_ONCE = 1 << 14
-_ROUNDINGS = 200  # how often a contribution may be rounded
 QUERIES_OF_A_CHECK = 2 * CHECKS + 1
 
 
-class _Neighbourhoods(NamedTuple):
-    """What nodes can see in coalitions: R = [T]_v, N_v(R) and v, one a row."""
+class _Examples(NamedTuple):
+    """A neighbourhood for each colour in which a root has it, in the order of the colours; and the roots."""
 
     members: Bits
-    rejected: Bits
     roots: Integers
 
 
-class Reach(NamedTuple):
-    """How far a node's contribution depends on others, and the random nodes in coalitions on which that was measured.
-
-    Attributes:
-        hops: L, how far messages go.
-        extra_hop: Whether more matters than what lies within L hops, such as the degrees of nodes at the edge of it.
-        coalitions: The coalitions.
-        nodes: A node of each.
-        values: What it adds.
-        tolerance: Differences of so much of the largest worth are rounding.
-        allowed: Differences between contributions that are rounding.
-    """
-
-    hops: int
-    extra_hop: bool
-    coalitions: Bits
-    nodes: Integers
-    values: Floats
-    tolerance: float
-    allowed: float
-
-    @property
-    def radius(self) -> int:
-        """Hops that matter."""
-        return self.hops + self.extra_hop
-
-    def agrees(self, values: Floats) -> bool:
-        """Whether these are the contributions, up to rounding."""
-        return bool((np.abs(values - self.values) <= self.allowed).all())
-
-
-def measure_reach(game: Game, contributions: NodeContributions, seed: int) -> Reach:
-    """Whether contributions depend on more than what lies as far away as messages of the model go."""
-    generator = np.random.default_rng([seed, 1])
-    n, adjacency = game.num_players, game.graph.adjacency
-    coalitions = generator.random((CHECKS, n)) < generator.uniform(0.5, 1.0, size=(CHECKS, 1))
-    nodes = generator.integers(n, size=CHECKS)
-    coalitions[np.arange(CHECKS), nodes] = True
-    seen = np.zeros_like(coalitions)
-    seen[np.arange(CHECKS), nodes] = True
-    for _ in range(game.num_hops):
-        seen |= (seen @ adjacency) & coalitions
-    picked = np.arange(CHECKS), nodes
-    added = contributions(packing.pack(coalitions))[picked]
-    tolerance = tolerance_of(game, _ROUNDINGS)
-    allowed = allowance(game, added, tolerance)
-    reach = Reach(game.num_hops, False, packing.pack(coalitions), nodes, added, tolerance, allowed)
-    return reach._replace(extra_hop=not reach.agrees(contributions(packing.pack(seen))[picked]))
-
-
 def values_from_nodes(
-    problem: Problem, contributions: NodeContributions, reach: Reach, budget: int, progress: bool | None
+    problem: Problem, contributions: NodeContributions, refinement: Refinement, budget: int, progress: bool | None
 ) -> Floats:
     """The values of all sets, by size and then in lexicographic order.
 
     Args:
         problem: The game and the index.
         contributions: What each node adds to worths.
-        reach: How far contributions depend on others.
+        refinement: What tells nodes apart.
         budget: Most coalitions to ask for.
         progress: Show a progress bar; by default on a terminal only.
     """
     game, last = problem.game, problem.game.num_queries + budget
-    colouring = _colouring(game, contributions, reach)
-    takes_trees = _takes_trees(contributions, reach, colouring)
-    if not takes_trees and not reach.extra_hop:
-        # In small graphs no node is further away than messages go, but degrees still matter.
-        further = reach._replace(extra_hop=True)
-        if _takes_trees(contributions, further, _colouring(game, contributions, further)):
-            reach, colouring, takes_trees = further, _colouring(game, contributions, further), True
-    neighbourhoods = _all_neighbourhoods(game.graph, reach.radius)
-    colours = colouring.of_roots(neighbourhoods.members, neighbourhoods.roots)
-    keys, first, places = np.unique(colours, return_index=True, return_inverse=True)
+    reach, colouring, takes_trees = refinement
+    if (exact_local_size(problem, MOST_NEIGHBOURHOODS) or 0) > MOST_NEIGHBOURHOODS:
+        raise TooManyCoalitionsError(
+            f"method='exact-local': nodes can see more than {MOST_NEIGHBOURHOODS:,} different neighbourhoods of "
+            f"{reach.radius} hops; use method='surrogate' or 'permutation'"
+        )
+    by_root = [Neighbourhoods(game.graph, root, reach.radius) for root in range(game.num_players)]
+    colours = CoalitionTable(1)
+    places, examples = _coloured(by_root, colouring, colours)
     if takes_trees:
-        values = _from_trees(game, contributions, neighbourhoods, first, colouring, last, progress)
+        values = _from_trees(game, contributions, examples, colouring, last, progress)
     else:
-        coalitions = _cover(neighbourhoods, keys, places, colouring, max(last - game.num_queries, 0))
-        values = _from_coalitions(contributions, coalitions, keys, colouring, reach, progress)
-    _check(game, keys, values, colouring, reach, problem.request.seed)
+        coalitions = _cover(examples, colours, colouring, max(last - game.num_queries, 0))
+        values = _from_coalitions(contributions, coalitions, colours, colouring, reach, progress)
+    _check(game, colours, values, refinement, problem.request.seed)
     total = ClosedForm(game.num_players, problem.measures)
-    for start in range(0, len(places), 1 << 18):
-        part = slice(start, start + (1 << 18))
-        members = neighbourhoods.members[part]
-        block = CoalitionBlock(members, neighbourhoods.rejected[part], packing.sizes(members))
-        total.add(block, values[places[part]])
+    for sets, rows in zip(by_root, places, strict=True):
+        total.add_neighbourhoods(sets, values[rows])
     return total.values()
 
 
-def _colouring(game: Game, contributions: NodeContributions, reach: Reach) -> Colouring:
-    """What tells nodes apart. Of those one hop further only the number counts, unless edges weigh differently."""
-    by_degrees = reach.extra_hop and contributions.edges_alike
-    rounds = reach.hops if by_degrees else reach.radius
-    return contributions.colouring(game.graph, rounds, by_degrees)
+def _coloured(
+    by_root: list[Neighbourhoods], colouring: Colouring, colours: CoalitionTable
+) -> tuple[list[NDArray[np.int32]], _Examples]:
+    """Which colour each neighbourhood of each root has, and an example of each; ``colours`` takes them in."""
+    places, members, roots = [], [], []
+    for root, sets in enumerate(by_root):
+        colour_of, parts = RootColours(colouring, sets), []
+        for block, _ in sets.blocks():
+            before = colours.size
+            rows = colours.intern(colour_of(block)[:, None])
+            parts.append(rows.astype(np.int32))
+            # New colours come in the order of their numbers.
+            new = np.searchsorted(np.maximum.accumulate(rows), np.arange(before, colours.size))
+            members.append(sets.among_all(block[new]))
+            roots.append(np.full(len(new), root))
+        places.append(np.concatenate(parts))
+    return places, _Examples(np.concatenate(members), np.concatenate(roots))
 
 
 def _too_many(needed: str) -> TooManyCoalitionsError:
@@ -157,78 +110,46 @@ def _too_many(needed: str) -> TooManyCoalitionsError:
     )
 
 
-def _all_neighbourhoods(graph: PlayerGraph, radius: int) -> _Neighbourhoods:
-    words = graph.adjacency_bits.shape[1]
-    nothing: Bits = np.empty((0, words), dtype=np.uint64)
-    parts, left = [], _MOST_NEIGHBOURHOODS
-    for root in range(graph.num_players):
-        count = kernels.neighbourhoods(graph.adjacency_bits, root, radius, nothing, nothing, left)
-        if count < 0:
-            raise TooManyCoalitionsError(
-                f"method='exact-local': nodes can see more than {_MOST_NEIGHBOURHOODS:,} different neighbourhoods of "
-                f"{radius} hops; use method='surrogate' or 'permutation'"
-            )
-        members = np.empty((count, words), dtype=np.uint64)
-        rejected = np.empty_like(members)
-        kernels.neighbourhoods(graph.adjacency_bits, root, radius, members, rejected, left)
-        parts.append(_Neighbourhoods(members, rejected, np.full(count, root)))
-        left -= count
-    return _Neighbourhoods(*(np.concatenate(part) for part in zip(*parts, strict=True)))
-
-
-def _takes_trees(contributions: NodeContributions, reach: Reach, colouring: Colouring) -> bool:
-    """Whether the model gives the root of a computation tree what it gives the node in its coalition.
-
-    Models that count edges at their sources, or for which an edge must run both ways, do not.
-    """
-    try:
-        tree = contributions.tree(reach.coalitions, reach.nodes, colouring)
-        return reach.agrees(contributions.of_tree(tree, len(reach.nodes)))
-    except (RuntimeError, ValueError, TypeError, IndexError):
-        return False  # the model does not take such graphs
-
-
 def _from_trees(
     game: Game,
     contributions: NodeContributions,
-    neighbourhoods: _Neighbourhoods,
-    first: Integers,
+    examples: _Examples,
     colouring: Colouring,
     last: int,
     progress: bool | None,
 ) -> Floats:
-    """The contribution of each colour; ``first`` names a neighbourhood of it, ``last`` is the query to stop at."""
-    least, budget = -(-len(first) // game.num_players), last - game.num_queries
+    """The contribution of each colour; ``last`` is the query to stop at."""
+    count = len(examples.roots)
+    least, budget = -(-count // game.num_players), last - game.num_queries
     if least > budget:
         raise _too_many(f"at least {least:,} queries here, and budget leaves {budget:,}")
-    # Neighbourhoods as they were listed: those that come together have most of their parts in common.
-    order = np.argsort(first)
-    values = np.empty(len(first))
-    with progress_bar("neighbourhoods", len(first), progress) as tick:
-        for start in range(0, len(order), _TREES_AT_ONCE):
-            places = order[start : start + _TREES_AT_ONCE]
-            rows = first[places]
-            tree = contributions.tree(neighbourhoods.members[rows], neighbourhoods.roots[rows], colouring)
+    values = np.empty(count)
+    with progress_bar("neighbourhoods", count, progress) as tick:
+        for start in range(0, count, _TREES_AT_ONCE):
+            # Neighbourhoods as they were listed: those that come together have most of their parts in common.
+            rows = slice(start, start + _TREES_AT_ONCE)
+            roots = examples.roots[rows]
+            tree = contributions.tree(examples.members[rows], roots, colouring)
             if game.num_queries + tree.queries(game.num_players) > last:
-                done = start / len(order)
+                done = start / count
                 raise _too_many(f"more than the {budget:,} queries that budget leaves, which sufficed for {done:.0%}")
-            values[places] = contributions.of_tree(tree, len(places))
-            tick(len(places))
+            values[rows] = contributions.of_tree(tree, len(roots))
+            tick(len(roots))
     return values
 
 
-def _cover(neighbourhoods: _Neighbourhoods, keys: Bits, places: Integers, colouring: Colouring, budget: int) -> Bits:
+def _cover(examples: _Examples, colours: CoalitionTable, colouring: Colouring, budget: int) -> Bits:
     """Coalitions that show every colour: each that still shows a new one, large ones first, which show more at once."""
-    order = np.argsort(-packing.sizes(neighbourhoods.members), kind="stable")
-    candidates, targets = neighbourhoods.members[order], places[order]
-    known = np.zeros(len(keys), dtype=np.bool_)
+    order = np.argsort(-packing.sizes(examples.members), kind="stable")
+    candidates = examples.members[order]
+    known = np.zeros(len(candidates), dtype=np.bool_)
     chosen: list[int] = []
     start, step = 0, _FIRST_STEP
     while start < len(candidates):
-        rows = start + np.flatnonzero(~known[targets[start : start + step]])
-        place, shown = _places(keys, colouring.of_nodes(candidates[rows]))
+        rows = start + np.flatnonzero(~known[order[start : start + step]])
+        place, shown = _places(colours, colouring.of_nodes(candidates[rows]))
         for number, row in enumerate(rows):
-            if not known[targets[row]]:
+            if not known[order[row]]:
                 chosen.append(int(row))
                 known[place[number, shown[number]]] = True
         if len(chosen) > budget:
@@ -237,27 +158,27 @@ def _cover(neighbourhoods: _Neighbourhoods, keys: Bits, places: Integers, colour
     return candidates[chosen]
 
 
-def _places(keys: Bits, colours: Bits) -> tuple[Integers, Masks]:
-    """Where colours are among the sorted keys, and whether they are there at all."""
-    place = np.minimum(np.searchsorted(keys, colours), len(keys) - 1)
-    return place, keys[place] == colours
+def _places(table: CoalitionTable, colours: Bits) -> tuple[Integers, Masks]:
+    """Where colours are in the table, and whether they are there at all."""
+    place = table.find(np.ascontiguousarray(colours.reshape(-1, 1))).reshape(colours.shape)
+    return np.maximum(place, 0), place >= 0
 
 
 def _from_coalitions(
     contributions: NodeContributions,
     coalitions: Bits,
-    keys: Bits,
+    colours: CoalitionTable,
     colouring: Colouring,
     reach: Reach,
     progress: bool | None,
 ) -> Floats:
     """The contribution h of each colour; nodes of one colour must agree."""
-    low, high = np.full(len(keys), np.inf), np.full(len(keys), -np.inf)
+    low, high = np.full(colours.size, np.inf), np.full(colours.size, -np.inf)
     with progress_bar("neighbourhoods", len(coalitions), progress) as tick:
         for start in range(0, len(coalitions), _CHUNK):
             block = coalitions[start : start + _CHUNK]
             added, shown = contributions(block), colouring.of_nodes(block)
-            place, known = _places(keys, shown)
+            place, known = _places(colours, shown)
             np.minimum.at(low, place[known], added[known])
             np.maximum.at(high, place[known], added[known])
             tick(len(block))
@@ -271,11 +192,12 @@ def _from_coalitions(
     return np.asarray((low + high) / 2)
 
 
-def _check(game: Game, keys: Bits, values: Floats, colouring: Colouring, reach: Reach, seed: int) -> None:
+def _check(game: Game, colours: CoalitionTable, values: Floats, refinement: Refinement, seed: int) -> None:
     """Compare the worths of random coalitions with the sums of what their members add."""
+    reach, colouring, _ = refinement
     coalitions = check_coalitions(game.graph, seed)
     shown = colouring.of_nodes(packing.pack(coalitions))
-    place, known = _places(keys, shown)
+    place, known = _places(colours, shown)
     known |= ~coalitions
     predicted = np.where(coalitions, values[place], 0.0).sum(axis=1)
     worths = game.worth(coalitions)

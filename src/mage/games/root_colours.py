@@ -1,0 +1,45 @@
+"""The colours of one node in all of its neighbourhoods."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from mage._core.typing import Bits, Integers
+from mage._kernels import neighbourhoods as kernels
+from mage.games.colouring import Colouring
+from mage.graph import Neighbourhoods
+
+
+class RootColours:
+    """The colour that a root has in each of its neighbourhoods: that of :meth:`Colouring.of_nodes`, for one node.
+
+    Args:
+        colouring: How players are told apart; every node is a player, and absent players have no edges. There must not
+            be more rounds, with that of degrees, than hops of the neighbourhoods.
+        sets: The neighbourhoods.
+    """
+
+    def __init__(self, colouring: Colouring, sets: Neighbourhoods) -> None:
+        players, n = sets.players, len(sets.players)
+        place = np.full(len(colouring.column), -1)
+        place[players] = np.arange(n)
+        target = place[np.repeat(np.arange(len(place)), np.diff(colouring.influence))]
+        source = place[colouring.source]
+        inside = (target >= 0) & (source >= 0)
+        influence = np.zeros(n + 1, dtype=np.int64)
+        np.cumsum(np.bincount(target[inside], minlength=n), out=influence[1:])
+        stages = colouring.rounds + colouring.with_degrees
+        near = [np.flatnonzero(sets.hops <= stages - stage) for stage in range(stages + 1)]
+        first_near: Integers = np.zeros(len(near) + 1, dtype=np.int64)
+        np.cumsum([len(nodes) for nodes in near], out=first_near[1:])
+        self._root = sets.root
+        self._tables = (
+            *(colouring.kinds[1, players], np.concatenate(near), first_near, influence, source[inside]),
+            *(colouring.salt[inside], int(colouring.with_degrees), np.zeros((2, n), dtype=np.uint64)),
+        )
+
+    def __call__(self, members: Bits) -> Bits:
+        """The root's colour in neighbourhoods, given as sets of positions [q]."""
+        colours = np.empty(len(members), dtype=np.uint64)
+        kernels.root_colours(members, self._root, *self._tables, colours)
+        return colours

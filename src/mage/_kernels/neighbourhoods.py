@@ -5,11 +5,12 @@ import numpy as np
 from mage._core.typing import Bits, Integers
 from mage._kernels.colours import mixed_word
 from mage._kernels.connected import next_untried
-from mage._kernels.jit import kernel
+from mage._kernels.jit import kernel, lowest_bit
 
 _ZERO = np.uint64(0)
 _ONE = np.uint64(1)
 _THREE = np.uint64(3)
+_SIX, _LOW = np.uint64(6), np.uint64(63)
 
 
 @kernel
@@ -103,44 +104,74 @@ def count_neighbourhoods(adjacency: Bits, radius: int, stack: Bits, hops: Intege
 
 @kernel
 def root_colours(
-    members: Bits,
+    adjacency: Bits,
     root: int,
+    near: Bits,
     kinds: Bits,
-    near: Integers,
-    first_near: Integers,
-    influence: Integers,
-    source: Integers,
+    influence: Bits,
+    source: Bits,
     salt: Bits,
     with_degrees: int,
+    members: Bits,
+    sets: Bits,
     work: Bits,
     colours: Bits,
 ) -> None:
-    """The colour of the root in each of its neighbourhoods, as :func:`mage._kernels.colours` has it.
+    """The colour of the root in each of its neighbourhoods, that of :mod:`mage._kernels.colours`.
 
-    A node's colour after r rounds reaches the root only where it is at most L − r hops away, in the whole graph at
-    least: ``near[first_near[r] : first_near[r + 1]]`` are these nodes. ``kinds`` are words for what nodes carry;
-    ``influence``, ``source`` and ``salt`` are the edges to each; ``work`` is room [2, n].
+    After each round it is computed anew only where it is not what it was in the set before, and only for nodes from
+    where it still reaches the root.
+
+    Args:
+        adjacency: The graph.
+        root: The root.
+        near: By stage (what nodes carry, then rounds), the nodes whose colour matters: those near enough to the root.
+        kinds: Words for what nodes carry.
+        influence: Where the neighbours of each node begin in ``source``.
+        source: Neighbours.
+        salt: Words for what the edges to them carry.
+        with_degrees: Whether the first round only counts edges.
+        members: The neighbourhoods, best in the order in which they are enumerated.
+        sets: The neighbourhood before, nodes that change, and those that change next [3, words]; kept between calls.
+        work: Colours by stage in the neighbourhood before [stages, n]; kept between calls.
+        colours: Output [q].
     """
-    rows, _ = members.shape
-    stages = len(first_near) - 2
+    rows, words = members.shape
+    stages, _ = work.shape
     for row in range(rows):
-        for place in range(first_near[0], first_near[1]):
-            v = near[place]
-            work[0, v] = kinds[v] * ((members[row, v >> 6] >> np.uint64(v & 63)) & _ONE)
-        for stage in range(1, stages + 1):
-            old, new = work[(stage - 1) & 1], work[stage & 1]
+        for w in range(words):
+            sets[1, w] = members[row, w] ^ sets[0, w]
+            sets[0, w] = members[row, w]
+        for stage in range(stages):
+            new = work[stage]
+            old = work[max(stage - 1, 0)]
             by_links = stage == 1 and with_degrees != 0
-            for place in range(first_near[stage], first_near[stage + 1]):
-                v = near[place]
-                word = _ZERO
-                if (members[row, v >> 6] >> np.uint64(v & 63)) & _ONE != _ZERO:
-                    word = old[v] * _THREE
-                    for edge in range(influence[v], influence[v + 1]):
-                        u = source[edge]
-                        if by_links:
-                            word += salt[edge] * ((members[row, u >> 6] >> np.uint64(u & 63)) & _ONE)
-                        else:
-                            word += salt[edge] * old[u]
-                    word = mixed_word(word)
-                new[v] = word
-        colours[row] = work[stages & 1, root]
+            for w in range(words):
+                sets[2, w] = _ZERO
+            for w in range(words):
+                rest = sets[1, w] & near[stage, w]
+                while rest != _ZERO:
+                    bit = rest & (~rest + _ONE)
+                    node = np.uint64(w << 6) + np.uint64(lowest_bit(rest))
+                    rest ^= bit
+                    word = _ZERO
+                    if members[row, w] & bit != _ZERO:
+                        word = kinds[node]
+                        if stage > 0:
+                            word = old[node] * _THREE
+                            for edge in range(influence[node], influence[node + _ONE]):
+                                other = source[edge]
+                                if by_links:
+                                    there = members[row, other >> _SIX] >> (other & _LOW)
+                                    word += salt[edge] * (there & _ONE)
+                                else:
+                                    word += salt[edge] * old[other]
+                            word = mixed_word(word)
+                    if word != new[node]:
+                        new[node] = word
+                        sets[2, w] |= bit
+                        for u in range(words):
+                            sets[2, u] |= adjacency[node, u] & members[row, u]
+            for w in range(words):
+                sets[1, w] = sets[2, w]
+        colours[row] = work[stages - 1, root]

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from mage._core.typing import Bits, Integers
+from mage._core.typing import Bits
 from mage._kernels import neighbourhoods as kernels
 from mage.games.colouring import Colouring
-from mage.graph import Neighbourhoods
+from mage.graph import Neighbourhoods, packing
 
 
 class RootColours:
@@ -26,20 +26,22 @@ class RootColours:
         target = place[np.repeat(np.arange(len(place)), np.diff(colouring.influence))]
         source = place[colouring.source]
         inside = (target >= 0) & (source >= 0)
-        influence = np.zeros(n + 1, dtype=np.int64)
-        np.cumsum(np.bincount(target[inside], minlength=n), out=influence[1:])
+        influence = np.zeros(n + 1, dtype=np.uint64)
+        influence[1:] = np.cumsum(np.bincount(target[inside], minlength=n))
         stages = colouring.rounds + colouring.with_degrees
-        near = [np.flatnonzero(sets.hops <= stages - stage) for stage in range(stages + 1)]
-        first_near: Integers = np.zeros(len(near) + 1, dtype=np.int64)
-        np.cumsum([len(nodes) for nodes in near], out=first_near[1:])
-        self._root = sets.root
         self._tables = (
-            *(colouring.kinds[1, players], np.concatenate(near), first_near, influence, source[inside]),
-            *(colouring.salt[inside], int(colouring.with_degrees), np.zeros((2, n), dtype=np.uint64)),
+            *(sets.graph.adjacency_bits, sets.root),
+            packing.pack(sets.hops <= np.arange(stages, -1, -1)[:, None]),
+            *(colouring.kinds[1, players], influence, source[inside].astype(np.uint64), colouring.salt[inside]),
+            int(colouring.with_degrees),
+        )
+        self._before = (
+            np.zeros((3, packing.num_words(n)), dtype=np.uint64),
+            np.zeros((stages + 1, n), dtype=np.uint64),
         )
 
     def __call__(self, members: Bits) -> Bits:
         """The root's colour in neighbourhoods, given as sets of positions [q]."""
         colours = np.empty(len(members), dtype=np.uint64)
-        kernels.root_colours(members, self._root, *self._tables, colours)
+        kernels.root_colours(*self._tables, members, *self._before, colours)
         return colours

@@ -113,16 +113,6 @@ class Colouring:
         """Colours of all nodes after the last round [q, n]; 0 for nodes that are not there."""
         return np.asarray(self._coloured(coalitions, 1)[1][0])
 
-    def of_roots(self, coalitions: Bits, roots: Integers) -> Bits:
-        """The colour of one node of each coalition [q]."""
-        colours = np.empty(len(coalitions), dtype=np.uint64)
-        step = max(_AT_ONCE // len(self.column), 1)
-        for start in range(0, len(coalitions), step):
-            part = slice(start, start + step)
-            of_nodes = self.of_nodes(coalitions[part])
-            colours[part] = of_nodes[np.arange(len(of_nodes)), roots[part]]
-        return colours
-
     def by_round(self, coalitions: Bits) -> Bits:
         """Colours of all nodes after 0, 1, …, L rounds [L + 1, q, n]."""
         return self._coloured(coalitions, self.rounds + 1)[1]

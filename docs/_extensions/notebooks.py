@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import html
+import os
 from pathlib import Path
 from typing import Any
 
 import nbformat
 from myst_parser.parsers.sphinx_ import MystParser
 from nbclient import NotebookClient
+
+import mage
 
 _FENCE = "`" * 12  # longer than anything in the notebooks
 _TIMEOUT = 900
@@ -17,7 +20,11 @@ _TIMEOUT = 900
 def executed(text: str, folder: Path) -> Any:
     """The notebook with its outputs; an error in a cell is an error here."""
     notebook = nbformat.reads(text, as_version=4)
-    NotebookClient(notebook, timeout=_TIMEOUT, resources={"metadata": {"path": str(folder)}}).execute()
+    # The library that is imported here, whatever else is installed; and no more threads than a small model can use.
+    searched = os.pathsep.join(filter(None, [str(Path(mage.__file__).parents[1]), os.environ.get("PYTHONPATH")]))
+    environment = {"OMP_NUM_THREADS": "1", **os.environ, "PYTHONPATH": searched}
+    client = NotebookClient(notebook, timeout=_TIMEOUT, resources={"metadata": {"path": str(folder)}})
+    client.execute(env=environment)
     return notebook
 
 

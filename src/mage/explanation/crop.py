@@ -50,6 +50,7 @@ def crop(explanation: Explanation, most_nodes: int = MOST_NODES) -> Explanation:
         method_edge_scores=_of_columns(explanation.method_edge_scores, columns),
         edge_std_error=_of_columns(explanation.edge_std_error, columns),
         stages=(),  # their groups are lists of nodes of the whole graph
+        motif_features=(),  # so are these
         origin=None if explanation.origin is None else replace(explanation.origin, truth=_truth(explanation, number)),
         part_of=explanation.part_of or explanation.num_nodes,
     )

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from mage.drawing import drawable
 from mage.explanation.wording import explained_part
 from mage.report.consequences_card import consequences_card
+from mage.report.features_card import features_card
 from mage.report.html_tables import class_rows, motif_table, sentence
 from mage.report.page_content import page_content
 from mage.report.shell import asset, document
@@ -29,6 +30,7 @@ def explanation_page(explanation: Explanation, title: str = "Why?", text: str = 
         title: Heading of the page.
         text: A paragraph below it.
     """
+    features = features_card(explanation)
     explanation = drawable(explanation)
     values = page_content(explanation)
     lead = f'<p class="lead">{html.escape(text)}</p>' if text else ""
@@ -39,6 +41,7 @@ def explanation_page(explanation: Explanation, title: str = "Why?", text: str = 
 <noscript><div class="card static">{still_picture(explanation)}<div>{motif_table(explanation)}</div></div></noscript>
 <main class="needs-script">{_PANELS.format(players="players" if values["grouped"] else "nodes")}</main>
 {consequences_card(explanation)}
+{features}
 <footer class="faint">{"".join(f"<p>{html.escape(line)}</p>" for line in facts(explanation))}</footer>"""
     styles = [asset("common.css"), asset("explanation.css")]
     return document(title, body, styles=styles, scripts=[asset("explanation.js")], data=values)
@@ -46,7 +49,7 @@ def explanation_page(explanation: Explanation, title: str = "Why?", text: str = 
 
 def facts(explanation: Explanation) -> list[str]:
     """How the explanation was found, in sentences."""
-    masking = f", absent nodes: “{explanation.masking}”" if explanation.masking else ""
+    masking = f", absent {explanation.players_noun}: “{explanation.masking}”" if explanation.masking else ""
     part, how = explanation.part_of, explanation.how
     return [
         f"Explains the {explanation.output} of {explained_part(explanation)}{masking}. {how[:1].upper()}{how[1:]}; "

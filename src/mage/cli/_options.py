@@ -20,8 +20,18 @@ INTERACTIONS, LARGE, CORPUS = "Interactions", "Large graphs", "Whole datasets (w
 RESULTS, RUN, CHOICE = "Results", "How it runs", "What is computed"
 """Panels of options in the help."""
 _ORDER = (MODEL, EXPLAINED, MOTIFS, INTERACTIONS, RESULTS, LARGE, CORPUS)
-
 _NO_ESTIMATE = "interrupted before the first estimate; there is no result, and nothing was written"
+
+
+def option(panel: str, text: str, *flags: str) -> Any:
+    """An option of a command.
+
+    Args:
+        panel: Panel of the help that it is in.
+        text: What the help says about it.
+        flags: How it is written, where that is not its name.
+    """
+    return typer.Option(*flags, help=text, rich_help_panel=panel)
 
 
 def sharing(**groups: Callable[..., Any]) -> Callable[[Command], Command]:
@@ -39,8 +49,7 @@ def sharing(**groups: Callable[..., Any]) -> Callable[[Command], Command]:
         def run(**values: Any) -> None:
             with cli_errors(_NO_ESTIMATE):
                 values_of_groups = {
-                    name: make(**{option: values.pop(option) for option in options[name]})
-                    for name, make in groups.items()
+                    name: make(**{key: values.pop(key) for key in options[name]}) for name, make in groups.items()
                 }
                 command(**values, **values_of_groups)
 

@@ -6,10 +6,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
-
 from mage._torch.conventions import OUTPUTS
-from mage.cli._options import INTERACTIONS, MOTIFS
+from mage.cli._options import INTERACTIONS, MOTIFS, option
 from mage.explainers import ExplainRequest
 from mage.indices import ESTIMATORS
 from mage.motifs import MotifRequest
@@ -28,44 +26,22 @@ def _listed(choices: Sequence[str]) -> str:
 
 
 def request_options(
-    num_motifs: Annotated[
-        int | None,
-        typer.Option(help=f"m, the most motifs; {_USUAL.num_motifs} by default.", rich_help_panel=MOTIFS),
-    ] = None,
-    max_nodes: Annotated[
-        float | None, typer.Option(help=f"M, the most nodes in all motifs: {_SIZE}.", rich_help_panel=MOTIFS)
-    ] = None,
+    num_motifs: Annotated[int | None, option(MOTIFS, f"m, the most motifs; {_USUAL.num_motifs} by default.")] = None,
+    max_nodes: Annotated[float | None, option(MOTIFS, f"M, the most nodes in all motifs: {_SIZE}.")] = None,
     tau: Annotated[
         float | None,
-        typer.Option(
-            help=f"1: motifs for the output; 0: against it; between: both. {_USUAL.tau:g} by default.",
-            rich_help_panel=MOTIFS,
-        ),
+        option(MOTIFS, f"1: motifs for the output; 0: against it; between: both. {_USUAL.tau:g} by default."),
     ] = None,
     model_output: Annotated[
-        str | None,
-        typer.Option(help=f"Output of the model that is explained: {_listed(OUTPUTS)}.", rich_help_panel=INTERACTIONS),
+        str | None, option(INTERACTIONS, f"Output of the model that is explained: {_listed(OUTPUTS)}.")
     ] = None,
-    order: Annotated[
-        int | None, typer.Option(help="Order of the index, 1 to 3; 2 by default.", rich_help_panel=INTERACTIONS)
-    ] = None,
-    method: Annotated[
-        str | None,
-        typer.Option(help=f"How interactions are computed: {_listed(_METHODS)}.", rich_help_panel=INTERACTIONS),
-    ] = None,
-    budget: Annotated[
-        int | None, typer.Option(help="The most coalitions to query the model with.", rich_help_panel=INTERACTIONS)
-    ] = None,
-    permutations: Annotated[int | None, typer.Option(help="Orderings to sample.", rich_help_panel=INTERACTIONS)] = None,
-    seed: Annotated[
-        int | None, typer.Option(help="Seed of the sampling; 0 by default.", rich_help_panel=INTERACTIONS)
-    ] = None,
+    order: Annotated[int | None, option(INTERACTIONS, "Order of the index, 1 to 3; 2 by default.")] = None,
+    method: Annotated[str | None, option(INTERACTIONS, f"How interactions are computed: {_listed(_METHODS)}.")] = None,
+    budget: Annotated[int | None, option(INTERACTIONS, "The most coalitions to query the model with.")] = None,
+    permutations: Annotated[int | None, option(INTERACTIONS, "Orderings to sample.")] = None,
+    seed: Annotated[int | None, option(INTERACTIONS, "Seed of the sampling; 0 by default.")] = None,
     like: Annotated[
-        Path | None,
-        typer.Option(
-            help="Take all settings from this saved explanation; other options change them.",
-            rich_help_panel=INTERACTIONS,
-        ),
+        Path | None, option(INTERACTIONS, "Take all settings from this saved explanation; other options change them.")
     ] = None,
 ) -> dict[str, Any]:
     """Fields of the requests that are given, by name."""

@@ -11,12 +11,12 @@ from rich.console import Console, RenderableType
 from rich.text import Text
 
 from mage.cli._app import PARTIAL, print_json, say_written
-from mage.cli._options import RESULTS, check_files
+from mage.cli._options import RESULTS, check_files, option
 
 if TYPE_CHECKING:
     from mage.explanation import Explanation
 
-AsJson = Annotated[bool, typer.Option("--json", help="Print JSON instead of text.", rich_help_panel=RESULTS)]
+AsJson = Annotated[bool, option(RESULTS, "Print JSON instead of text.", "--json")]
 """The option of all commands that makes their output readable by programs."""
 
 
@@ -78,17 +78,11 @@ class Results(NamedTuple):
 
 
 def result_options(
-    save: Annotated[
-        Path | None,
-        typer.Option(help="Save the explanation to this file; mage.load reads it.", rich_help_panel=RESULTS),
-    ] = None,
+    save: Annotated[Path | None, option(RESULTS, "Save the explanation to this file; mage.load reads it.")] = None,
     figure: Annotated[
-        Path | None,
-        typer.Option("--figure", "--picture", help="Draw it to this .svg, .png or .pdf file.", rich_help_panel=RESULTS),
+        Path | None, option(RESULTS, "Draw it to this .svg, .png or .pdf file.", "--figure", "--picture")
     ] = None,
-    page: Annotated[
-        Path | None, typer.Option(help="Write an interactive page to this .html file.", rich_help_panel=RESULTS)
-    ] = None,
+    page: Annotated[Path | None, option(RESULTS, "Write an interactive page to this .html file.")] = None,
     as_json: AsJson = False,
 ) -> Results:
     """Where the explanation goes."""

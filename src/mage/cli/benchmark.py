@@ -12,7 +12,7 @@ from rich.console import Console
 
 from mage._core.optional import require
 from mage.cli._app import announce, app, cli_errors, print_json, say_written
-from mage.cli._options import CHOICE, MODEL, RESULTS, RUN, check_files, checked_seeds, report_failures
+from mage.cli._options import CHOICE, MODEL, RESULTS, RUN, check_files, checked_seeds, option, report_failures
 from mage.cli._results import AsJson
 
 if TYPE_CHECKING:
@@ -31,69 +31,32 @@ def benchmark(
     experiment: Annotated[
         str | None, typer.Argument(help="Name of an experiment, or a .toml file; without it, experiments are listed.")
     ] = None,
-    datasets: Annotated[
-        str | None, typer.Option(help="Only these, with commas between.", rich_help_panel=CHOICE)
-    ] = None,
-    models: Annotated[str | None, typer.Option(help="Only these, with commas between.", rich_help_panel=CHOICE)] = None,
-    methods: Annotated[
-        str | None, typer.Option(help="Only these, with commas between.", rich_help_panel=CHOICE)
-    ] = None,
-    graphs: Annotated[
-        int | None,
-        typer.Option(help="Only this many graphs of each dataset, the first ones.", rich_help_panel=CHOICE),
-    ] = None,
-    seeds: Annotated[
-        str | None, typer.Option(help="Seeds of the explainers, with commas between.", rich_help_panel=CHOICE)
-    ] = None,
+    datasets: Annotated[str | None, option(CHOICE, "Only these, with commas between.")] = None,
+    models: Annotated[str | None, option(CHOICE, "Only these, with commas between.")] = None,
+    methods: Annotated[str | None, option(CHOICE, "Only these, with commas between.")] = None,
+    graphs: Annotated[int | None, option(CHOICE, "Only this many graphs of each dataset, the first ones.")] = None,
+    seeds: Annotated[str | None, option(CHOICE, "Seeds of the explainers, with commas between.")] = None,
     permutations: Annotated[
-        int | None,
-        typer.Option(
-            help="Orderings for each index, in experiments that set them for all methods.", rich_help_panel=CHOICE
-        ),
+        int | None, option(CHOICE, "Orderings for each index, in experiments that set them for all methods.")
     ] = None,
-    checkpoints: Annotated[
-        Path | None,
-        typer.Option(help="Use the paper's checkpoints, not those of the library.", rich_help_panel=MODEL),
-    ] = None,
-    trained: Annotated[
-        Path | None, typer.Option(help="Use a folder of mage train instead.", rich_help_panel=MODEL)
-    ] = None,
+    checkpoints: Annotated[Path | None, option(MODEL, "Use the paper's checkpoints, not those of the library.")] = None,
+    trained: Annotated[Path | None, option(MODEL, "Use a folder of mage train instead.")] = None,
     root: Annotated[
-        Path | None,
-        typer.Option(help="Folder with published files; the variable MAGE_DATA by default.", rich_help_panel=MODEL),
+        Path | None, option(MODEL, "Folder with published files; the variable MAGE_DATA by default.")
     ] = None,
-    store: Annotated[Path, typer.Option(help="Folder of finished results.", rich_help_panel=RUN)] = Path(
-        "mage-results"
-    ),
-    engine: Annotated[str, typer.Option(help="local, ray or serial.", rich_help_panel=RUN)] = "local",
-    workers: Annotated[
-        int | None,
-        typer.Option(help="Processes or tasks at the same time; one per core by default.", rich_help_panel=RUN),
-    ] = None,
-    address: Annotated[str | None, typer.Option(help="Address of a Ray cluster.", rich_help_panel=RUN)] = None,
-    gpus: Annotated[float, typer.Option(help="GPUs for each Ray task.", rich_help_panel=RUN)] = 0.0,
-    batch: Annotated[
-        int, typer.Option(help="Graphs in a batch; results are saved batch by batch.", rich_help_panel=RUN)
-    ] = 4,
+    store: Annotated[Path, option(RUN, "Folder of finished results.")] = Path("mage-results"),
+    engine: Annotated[str, option(RUN, "local, ray or serial.")] = "local",
+    workers: Annotated[int | None, option(RUN, "Processes or tasks at the same time; one per core by default.")] = None,
+    address: Annotated[str | None, option(RUN, "Address of a Ray cluster.")] = None,
+    gpus: Annotated[float, option(RUN, "GPUs for each Ray task.")] = 0.0,
+    batch: Annotated[int, option(RUN, "Graphs in a batch; results are saved batch by batch.")] = 4,
     timeout: Annotated[
-        float | None,
-        typer.Option(help="The most seconds for a graph; one that takes longer counts as failed.", rich_help_panel=RUN),
+        float | None, option(RUN, "The most seconds for a graph; one that takes longer counts as failed.")
     ] = None,
-    retry_failed: Annotated[
-        bool, typer.Option("--retry-failed", help="Try again graphs that failed before.", rich_help_panel=RUN)
-    ] = False,
-    status: Annotated[
-        bool,
-        typer.Option("--status", help="Print what is finished; compute nothing.", rich_help_panel=RESULTS),
-    ] = False,
-    listed: Annotated[
-        bool,
-        typer.Option("--list", help="List the graphs or images; compute nothing.", rich_help_panel=RESULTS),
-    ] = False,
-    export: Annotated[
-        Path | None,
-        typer.Option(help="Write the table to this .md, .csv, .tex or .html file.", rich_help_panel=RESULTS),
-    ] = None,
+    retry_failed: Annotated[bool, option(RUN, "Try again graphs that failed before.", "--retry-failed")] = False,
+    status: Annotated[bool, option(RESULTS, "Print what is finished; compute nothing.", "--status")] = False,
+    listed: Annotated[bool, option(RESULTS, "List the graphs or images; compute nothing.", "--list")] = False,
+    export: Annotated[Path | None, option(RESULTS, "Write the table to this .md, .csv, .tex or .html file.")] = None,
     as_json: AsJson = False,
 ) -> None:
     """Run an experiment of the paper, or your own: only what is missing in the store is computed."""
@@ -133,9 +96,9 @@ def _check_options(graphs: int | None, batch: int, export: Path | None) -> None:
     check_files(export=export)
     if export is not None and export.suffix not in _FORMS:
         raise ValueError(f"--export: {export.name} must end in {', '.join(_FORMS)}")
-    for option, number in (("--graphs", graphs), ("--batch", batch)):
+    for name, number in (("--graphs", graphs), ("--batch", batch)):
         if number is not None and number < 1:
-            raise ValueError(f"{option} must be at least 1, got {number}")
+            raise ValueError(f"{name} must be at least 1, got {number}")
 
 
 def _say_overview(console: Console, results: Store | None, as_json: bool) -> None:

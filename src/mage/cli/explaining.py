@@ -9,7 +9,7 @@ import typer
 
 from mage._core.checks import checked_choice
 from mage.cli._app import announce, app, print_json
-from mage.cli._options import CORPUS, EXPLAINED, INTERACTIONS, LARGE, MODEL, report_failures, sharing
+from mage.cli._options import CORPUS, EXPLAINED, INTERACTIONS, LARGE, MODEL, option, report_failures, sharing
 from mage.cli._request import check_request, request_options
 from mage.cli._results import Results, result_options
 from mage.games import GraphRequest
@@ -22,122 +22,82 @@ _WHICH = ("paper", "test", "all")
 def explain(
     model: Annotated[
         str | None,
-        typer.Option(
-            help="module:name of the model, or of a function that makes it; a TorchScript .pt file; a checkpoint of "
+        option(
+            MODEL,
+            "module:name of the model, or of a function that makes it; a TorchScript .pt file; a checkpoint of "
             "mage train; with --dataset: gcn, gin or gat.",
-            rich_help_panel=MODEL,
         ),
     ] = None,
     weights: Annotated[
         Path | None,
-        typer.Option(
-            help="State dict: .pt (weights only) or .npz; with --dataset: a checkpoint of mage train.",
-            rich_help_panel=MODEL,
-        ),
+        option(MODEL, "State dict: .pt (weights only) or .npz; with --dataset: a checkpoint of mage train."),
     ] = None,
-    data: Annotated[
-        Path | None, typer.Option(help="Graph: .npz or .pt with x, edge_index, …", rich_help_panel=MODEL)
-    ] = None,
+    data: Annotated[Path | None, option(MODEL, "Graph: .npz or .pt with x, edge_index, …")] = None,
     dataset: Annotated[
-        str | None,
-        typer.Option(
-            help="A named dataset and its trained network: demo, or see mage datasets.", rich_help_panel=MODEL
-        ),
+        str | None, option(MODEL, "A named dataset and its trained network: demo, or see mage datasets.")
     ] = None,
-    smiles: Annotated[
-        str | None,
-        typer.Option(help="A molecule, instead of --data; needs RDKit (extra chem).", rich_help_panel=MODEL),
-    ] = None,
+    smiles: Annotated[str | None, option(MODEL, "A molecule, instead of --data; needs RDKit (extra chem).")] = None,
     featurizer: Annotated[
         str | None,
-        typer.Option(
-            help="With --smiles: how the graph is made: pyg, mutagenic, benzene, fluoride_carbonyl, alkane_carbonyl, "
+        option(
+            MODEL,
+            "With --smiles: how the graph is made: pyg, mutagenic, benzene, fluoride_carbonyl, alkane_carbonyl, "
             "or module:function; by default that of the network's dataset, else pyg.",
-            rich_help_panel=MODEL,
         ),
     ] = None,
     graph: Annotated[
         int | None,
-        typer.Option(
-            help="With --dataset: number of the graph (of the node, in a node-level dataset); by default the first one "
+        option(
+            EXPLAINED,
+            "With --dataset: number of the graph (of the node, in a node-level dataset); by default the first one "
             "that the paper explains.",
-            rich_help_panel=EXPLAINED,
         ),
     ] = None,
-    node: Annotated[int | None, typer.Option(help="Explain this node.", rich_help_panel=EXPLAINED)] = None,
-    target: Annotated[
-        int | None, typer.Option(help="Class; the predicted one by default.", rich_help_panel=EXPLAINED)
-    ] = None,
+    node: Annotated[int | None, option(EXPLAINED, "Explain this node.")] = None,
+    target: Annotated[int | None, option(EXPLAINED, "Class; the predicted one by default.")] = None,
     masking: Annotated[
         str | None,
-        typer.Option(
-            help="What the absence of a node means: remove, split, zero or mean; by default remove, or the dataset's "
+        option(
+            EXPLAINED,
+            "What the absence of a node means: remove, split, zero or mean; by default remove, or the dataset's "
             "setting.",
-            rich_help_panel=EXPLAINED,
         ),
     ] = None,
     tolerance: Annotated[
-        float | None,
-        typer.Option(help="Stop when the largest standard error is below this.", rich_help_panel=INTERACTIONS),
+        float | None, option(INTERACTIONS, "Stop when the largest standard error is below this.")
     ] = None,
-    until: Annotated[
-        str | None, typer.Option(help="Stop sampling when: 'motifs stable'.", rich_help_panel=INTERACTIONS)
-    ] = None,
+    until: Annotated[str | None, option(INTERACTIONS, "Stop sampling when: 'motifs stable'.")] = None,
     players: Annotated[
         str | None,
-        typer.Option(
-            help="What the players are: nodes, edges or features (columns of x); nodes by default.",
-            rich_help_panel=EXPLAINED,
-        ),
+        option(EXPLAINED, "What the players are: nodes, edges or features (columns of x); nodes by default."),
     ] = None,
-    groups: Annotated[
-        str | None, typer.Option(help="Players are groups of nodes: communities or rings.", rich_help_panel=LARGE)
-    ] = None,
-    refine: Annotated[
-        bool | None,
-        typer.Option(help="After the groups, explain the nodes of the best groups.", rich_help_panel=LARGE),
-    ] = None,
+    groups: Annotated[str | None, option(LARGE, "Players are groups of nodes: communities or rings.")] = None,
+    refine: Annotated[bool | None, option(LARGE, "After the groups, explain the nodes of the best groups.")] = None,
     max_players: Annotated[
-        int | None,
-        typer.Option(help="The most players; by default 300, and 48 where there are more.", rich_help_panel=LARGE),
+        int | None, option(LARGE, "The most players; by default 300, and 48 where there are more.")
     ] = None,
     everything: Annotated[
-        bool,
-        typer.Option(
-            "--all", help="With --dataset: explain all graphs that the paper explains.", rich_help_panel=CORPUS
-        ),
+        bool, option(CORPUS, "With --dataset: explain all graphs that the paper explains.", "--all")
     ] = False,
     which: Annotated[
         str,
-        typer.Option(
-            help="Which graphs: paper (those that the paper explains: often one class, predicted correctly), test "
+        option(
+            CORPUS,
+            "Which graphs: paper (those that the paper explains: often one class, predicted correctly), test "
             "(the test part) or all (training graphs too).",
-            rich_help_panel=CORPUS,
         ),
     ] = "paper",
     folder: Annotated[
-        Path | None,
-        typer.Option(help="Folder for the explanations, run by default; a second run resumes.", rich_help_panel=CORPUS),
+        Path | None, option(CORPUS, "Folder for the explanations, run by default; a second run resumes.")
     ] = None,
-    graphs: Annotated[
-        int | None, typer.Option(help="Only this many graphs, the first ones.", rich_help_panel=CORPUS)
-    ] = None,
-    engine: Annotated[str, typer.Option(help="local, ray or serial.", rich_help_panel=CORPUS)] = "local",
-    workers: Annotated[
-        int | None, typer.Option(help="Processes or tasks at the same time.", rich_help_panel=CORPUS)
-    ] = None,
-    address: Annotated[
-        str | None, typer.Option(help="With --engine ray: address of a cluster.", rich_help_panel=CORPUS)
-    ] = None,
+    graphs: Annotated[int | None, option(CORPUS, "Only this many graphs, the first ones.")] = None,
+    engine: Annotated[str, option(CORPUS, "local, ray or serial.")] = "local",
+    workers: Annotated[int | None, option(CORPUS, "Processes or tasks at the same time.")] = None,
+    address: Annotated[str | None, option(CORPUS, "With --engine ray: address of a cluster.")] = None,
     timeout: Annotated[
-        float | None,
-        typer.Option(
-            help="The most seconds for a graph; one that takes longer counts as failed.", rich_help_panel=CORPUS
-        ),
+        float | None, option(CORPUS, "The most seconds for a graph; one that takes longer counts as failed.")
     ] = None,
-    retry_failed: Annotated[
-        bool, typer.Option("--retry-failed", help="Try again graphs that failed before.", rich_help_panel=CORPUS)
-    ] = False,
+    retry_failed: Annotated[bool, option(CORPUS, "Try again graphs that failed before.", "--retry-failed")] = False,
     *,
     fields: dict[str, Any],
     results: Results,

@@ -11,7 +11,7 @@ from rich.text import Text
 
 from mage._core.optional import require
 from mage.cli._app import announce, app
-from mage.cli._options import EXPLAINED, MODEL, sharing
+from mage.cli._options import EXPLAINED, MODEL, option, sharing
 from mage.cli._printing import HEADINGS, STYLES, cost_line, motif_cells, remark_lines
 from mage.cli._request import check_request, request_options
 from mage.cli._results import Results, result_options
@@ -32,31 +32,20 @@ _MODEL = (
 @sharing(fields=request_options, results=result_options)
 def explain_image(
     image: Annotated[Path, typer.Argument(help="A picture: .jpg, .png, …")],
-    model: Annotated[str, typer.Option(help=_MODEL, rich_help_panel=MODEL)] = "efficientnet-lite0",
-    return_type: Annotated[
-        str | None, typer.Option(help="What the model returns: raw, probs or log_probs.", rich_help_panel=MODEL)
-    ] = None,
+    model: Annotated[str, option(MODEL, _MODEL)] = "efficientnet-lite0",
+    return_type: Annotated[str | None, option(MODEL, "What the model returns: raw, probs or log_probs.")] = None,
     class_names: Annotated[
-        Path | None,
-        typer.Option(help="File with the names of the classes: one per line, or JSON.", rich_help_panel=MODEL),
+        Path | None, option(MODEL, "File with the names of the classes: one per line, or JSON.")
     ] = None,
-    target: Annotated[
-        str | None,
-        typer.Option(help="Class, by number or name; the predicted one by default.", rich_help_panel=EXPLAINED),
-    ] = None,
+    target: Annotated[str | None, option(EXPLAINED, "Class, by number or name; the predicted one by default.")] = None,
     patches: Annotated[
-        str | None,
-        typer.Option(help="Rows and columns of the grid of regions; 7x7 by default.", rich_help_panel=EXPLAINED),
+        str | None, option(EXPLAINED, "Rows and columns of the grid of regions; 7x7 by default.")
     ] = None,
     superpixels: Annotated[
-        int | None,
-        typer.Option(help="Regions are about this many super-pixels (SLIC), no grid.", rich_help_panel=EXPLAINED),
+        int | None, option(EXPLAINED, "Regions are about this many super-pixels (SLIC), no grid.")
     ] = None,
     fill: Annotated[
-        str | None,
-        typer.Option(
-            help="What covers absent regions: mean, blur or a colour; mean by default.", rich_help_panel=EXPLAINED
-        ),
+        str | None, option(EXPLAINED, "What covers absent regions: mean, blur or a colour; mean by default.")
     ] = None,
     *,
     fields: dict[str, Any],

@@ -13,7 +13,7 @@ from mage._core.checks import checked_choice, did_you_mean
 from mage._core.importing import load_user_object
 from mage._core.shipped import check_shipped
 from mage.cli._app import announce, app
-from mage.cli._options import EXPLAINED, MODEL, sharing
+from mage.cli._options import EXPLAINED, MODEL, option, sharing
 from mage.cli._printing import HEADINGS, STYLES, cost_line, motif_cells, remark_lines
 from mage.cli._request import check_request, request_options
 from mage.cli._results import Results, result_options
@@ -38,20 +38,17 @@ _MARKS = {1: ("[+ ", " +]"), -1: ("[− ", " −]")}
 @sharing(fields=request_options, results=result_options)
 def explain_text(
     sentence: Annotated[str, typer.Argument(help="An English sentence.")],
-    model: Annotated[str, typer.Option(help=_MODEL, rich_help_panel=MODEL)] = "gcn",
+    model: Annotated[str, option(MODEL, _MODEL)] = "gcn",
     dataset: Annotated[
-        str,
-        typer.Option(help="Dataset that the network was trained on: graph_sst2 or twitter.", rich_help_panel=MODEL),
+        str, option(MODEL, "Dataset that the network was trained on: graph_sst2 or twitter.")
     ] = "graph_sst2",
-    target: Annotated[
-        int | None, typer.Option(help="Class; the predicted one by default.", rich_help_panel=EXPLAINED)
-    ] = None,
+    target: Annotated[int | None, option(EXPLAINED, "Class; the predicted one by default.")] = None,
     absent: Annotated[
         str | None,
-        typer.Option(
-            help="What replaces absent words. Graph networks: zero, mean, remove or split. Functions of sentences: "
+        option(
+            EXPLAINED,
+            "What replaces absent words. Graph networks: zero, mean, remove or split. Functions of sentences: "
             "remove, or a word such as [MASK].",
-            rich_help_panel=EXPLAINED,
         ),
     ] = None,
     *,

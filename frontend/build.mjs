@@ -2,7 +2,7 @@
 // What is bundled keeps its licence: the texts go into LICENSES.txt and into the head of the script itself.
 
 import { createHash } from "node:crypto";
-import { readFileSync, readdirSync, writeFileSync } from "node:fs";
+import { readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { build, transform } from "esbuild";
@@ -42,7 +42,9 @@ const licences = packages.map((name) => {
   const text = paragraphs.map((paragraph) => paragraph.trim().replace(/\s*\n\s*/g, " ")).join("\n");
   return `${name} ${version}\n${text}\n`;
 });
-const notice = `The script of the pages contains these libraries.\n\n${licences.join("\n")}`;
+const notice = packages.length
+  ? `The script of the pages contains these libraries.\n\n${licences.join("\n")}`
+  : "The script of the pages contains no library of others.";
 if (notice.includes("*/")) throw new Error("a licence text cannot stand in a comment");
 
 const script = result.outputFiles[0].text;
@@ -50,7 +52,8 @@ const script = result.outputFiles[0].text;
 const digest = createHash("sha256");
 for (const file of readdirSync(join(here, "src")).sort()) digest.update(readFileSync(join(here, "src", file)));
 writeFileSync(join(assets, "explanation.js"), `/*!\n${notice}\nsources: ${digest.digest("hex")}\n*/\n${script}`);
-writeFileSync(join(assets, "LICENSES.txt"), notice);
+if (packages.length) writeFileSync(join(assets, "LICENSES.txt"), notice);
+else rmSync(join(assets, "LICENSES.txt"), { force: true });
 const style = await transform(readFileSync(join(here, "src", "explanation.css"), "utf8"), { loader: "css", minify: true });
 writeFileSync(join(assets, "explanation.css"), style.code);
-console.log(`${packages.join(", ")}: ${(script.length / 1024).toFixed(0)} KB`);
+console.log(`${packages.join(", ") || "no libraries"}: ${(script.length / 1024).toFixed(0)} KB`);

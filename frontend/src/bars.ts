@@ -47,14 +47,17 @@ function touches(store: Store, rank: number): boolean {
 function row(store: Store, motif: Motif, rank: number, axis: Axis): HTMLElement {
   const side = motif.score >= 0 ? "for" : "against";
   const names = motif.players.map((player) => store.content.players[player]);
-  const count = `${names.length} ${store.content.grouped ? "player" : "node"}${names.length === 1 ? "" : "s"}`;
+  const { player, players } = store.content.words;
+  const count = `${names.length} ${names.length === 1 ? player : players}`;
+  const effect = store.effects[rank];
   const element = html(
     "button",
     { type: "button", class: `bar ${side}-side`, title: names.join(", "), "data-rank": rank },
-    html("span", { class: `badge ${side}` }, `${side === "for" ? "+" : "−"} ${motifName(rank)}`),
+    html("span", { class: `badge ${side}` }, `${motifName(rank)} ${side === "for" ? "+" : "−"}`),
     html("span", { class: "names" }, html("b", {}, `${count} ${side}: `), clipped(names.join(", "), 90)),
     picture(motif, axis, store),
     html("span", { class: `score ${side}` }, withError(motif.score, motif.error)),
+    ...(effect ? [html("span", { class: "effect" }, `alone ${effect[0]}, without it ${effect[1]}`)] : []),
   );
   const mark = { kind: "motif", rank } as const;
   element.addEventListener("pointerenter", () => store.point(mark));

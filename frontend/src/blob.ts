@@ -33,6 +33,7 @@ export function blob(
   radius: number,
   strength: number,
   side: "for" | "against",
+  taken: Point[] = [],
 ): MotifShape {
   const dots = nodes.map((node) => `M${at(places[node])}h.01`);
   const lines = edgesWithin(nodes, edges).map(([i, j]) => `M${at(places[i])}L${at(places[j])}`);
@@ -47,14 +48,14 @@ export function blob(
   if (side === "against") {
     parts.push(svg("path", { d, class: "blob", stroke: "url(#hatch)", "stroke-width": 2 * radius }));
   }
-  const badges = connectedParts(nodes, edges).map((part) => freePlace(part, edges, places, radius + 11));
+  const badges = connectedParts(nodes, edges).map((part) => freePlace(part, edges, places, radius + 11, taken));
   return { parts, badges };
 }
 
-/** A place at the border of a motif that is far from all nodes and edges; of equal ones the highest. */
-function freePlace(nodes: number[], edges: [number, number][], places: Point[], distance: number): Point {
+/** A place at the border of a motif that is far from all nodes, edges and names; of equal ones the highest. */
+function freePlace(nodes: number[], edges: [number, number][], places: Point[], distance: number, names: Point[]): Point {
   const between = (a: Point, b: Point, share: number) => ({ x: a.x + share * (b.x - a.x), y: a.y + share * (b.y - a.y) });
-  const taken = [...places, ...edges.flatMap(([i, j]) => [0.25, 0.5, 0.75].map((share) => between(places[i], places[j], share)))];
+  const taken = [...places, ...names, ...edges.flatMap(([i, j]) => [0.25, 0.5, 0.75].map((share) => between(places[i], places[j], share)))];
   let best = places[nodes[0]];
   let most = -Infinity;
   // The topmost few are candidates enough, and large motifs stay fast.

@@ -1,10 +1,34 @@
 // What the page was made with; the Python module `mage.report.page_content` writes it.
 
-export type Drawing =
-  | { kind: "graph" }
-  | { kind: "molecule"; size: [number, number]; places: [number, number][]; symbols: string[]; shapes: Shape[] }
-  | { kind: "sentence"; words: string[] }
-  | { kind: "image"; source: string; shape: [number, number]; runs: number[] };
+/** Where everything lies, as `mage.drawing.scene_of` found it. */
+export interface Drawing {
+  kind: "graph" | "molecule" | "sentence" | "image";
+  box: [number, number, number, number];
+  places: [number, number][];
+  radius: number;
+  /** Half of the width of the stroke that stands for a motif. */
+  reach: number;
+  /** Most pixels for one unit. */
+  scale: number;
+  /** Name of each node with its place beside the node, and whether it stands in it. */
+  labels: ([string, number, number, boolean] | null)[];
+  shapes?: Shape[];
+  arcs?: string[];
+  widths?: number[];
+  height?: number;
+  source?: string;
+  shape?: [number, number];
+  runs?: number[];
+}
+
+/** What nodes and players are called. */
+export interface Words {
+  node: string;
+  nodes: string;
+  player: string;
+  players: string;
+  whole: string;
+}
 
 export interface Shape {
   d: string;
@@ -40,13 +64,25 @@ export interface Grid {
 
 export interface Content {
   drawing: Drawing;
-  /** Names of the nodes that tell them apart, and as they were given. */
+  words: Words;
+  /** What the explanation is called where there are several, and the title of the page. */
+  name: string;
+  title: string;
+  /** The explained class or output, in words. */
+  target: string;
+  output: string;
+  /** Names of the nodes that tell them apart, and their numbers in the whole graph. */
   nodes: string[];
-  labels: string[];
+  numbers: number[];
+  /** What is known of each node, in words; empty where nothing is. */
+  notes: string[];
   owner: number[];
   edges: [number, number][];
-  /** Where the nodes of a graph may begin; empty where the page has to find out by itself. */
-  places: [number, number][];
+  /** Nodes that are explained, and those of the ground truth. */
+  explained: number[];
+  truth: number[];
+  /** For each motif of the first setting what the model says with only it and without it. */
+  effects: [string, string][];
   players: string[];
   grouped: boolean;
   first: number[];
@@ -56,8 +92,9 @@ export interface Content {
   pairs: Pairs | null;
   grid: Grid;
   solutions: Solution[];
-  /** Nodes of each player. */
+  /** Nodes of each player; where edges play, their two ends. */
   members: number[][];
+  ends: [number, number][] | null;
 }
 
 /** Interactions of pairs of players; single players lie on the diagonal. Positions count within `players`. */
@@ -105,10 +142,18 @@ export class Pairs {
   }
 }
 
-export function readContent(): Content {
-  const raw = JSON.parse(document.getElementById("data")?.textContent ?? "{}");
+/** All explanations of the page, and whether they stand side by side. */
+export function readContents(): { contents: Content[]; sideBySide: boolean } {
+  const { others = [], sideBySide = false, ...first } = JSON.parse(document.getElementById("data")?.textContent ?? "{}");
+  // The same graph is drawn once, for all classes that are explained.
+  const contents = [first, ...others.map((other: any) => ({ ...other, drawing: other.drawing ?? first.drawing }))];
+  return { contents: contents.map(contentOf), sideBySide };
+}
+
+function contentOf(raw: any): Content {
   const members: number[][] = raw.players.map(() => []);
-  raw.owner.forEach((player: number, node: number) => player >= 0 && members[player].push(node));
+  if (raw.ends) raw.ends.forEach((nodes: number[], player: number) => members[player].push(...new Set(nodes)));
+  else raw.owner.forEach((player: number, node: number) => player >= 0 && members[player].push(node));
   const solutions = raw.solutions.map((solution: any) => ({
     ...solution,
     motifs: solution.motifs.map(([players, score, error]: [number[], number, number | null]) => ({
@@ -118,7 +163,8 @@ export function readContent(): Content {
     })),
   }));
   const pairs = raw.map && new Pairs(raw.map.players, floats(raw.map.values), raw.map.errors && floats(raw.map.errors));
-  return { ...raw, members, solutions, pairs };
+  const numbers = raw.numbers ?? raw.nodes.map((_: string, node: number) => node);
+  return { ...raw, members, solutions, pairs, numbers, ends: raw.ends ?? null };
 }
 
 function floats(text: string): Float32Array {

@@ -1,52 +1,59 @@
-// The page of one explanation.
+// The page of one explanation, of one with several classes to choose from, or of two side by side.
 
-import { bars } from "./bars";
-import { readContent, type Content } from "./content";
-import { controls, proof } from "./controls";
-import { byId } from "./dom";
-import { graphGround } from "./graph";
-import type { Ground } from "./ground";
-import { heatMap } from "./heatmap";
-import { imageGround } from "./image";
-import { legend } from "./legend";
-import { moleculeGround } from "./molecule";
-import { readout } from "./readout";
-import { sentenceGround } from "./sentence";
-import { Stage } from "./stage";
+import { readContents } from "./content";
+import { byId, html, set } from "./dom";
+import { linkTo, readLink, type View } from "./link";
+import { fillPanel } from "./panel";
+import { addPatterns } from "./stage";
 import { NOTHING, Store } from "./store";
-import { table } from "./table";
-
-function groundOf(content: Content, motifs: number[][], asked: boolean): Ground {
-  const { drawing } = content;
-  switch (drawing.kind) {
-    case "molecule":
-      return moleculeGround(content, drawing);
-    case "sentence":
-      return sentenceGround(content, drawing);
-    case "image":
-      return imageGround(content, drawing);
-    case "graph":
-      return graphGround(content, motifs, asked);
-  }
-}
 
 function main(): void {
-  const content = readContent();
-  const store = new Store(content);
-  const nodesOfMotifs = () => store.motifs.map((motif) => motif.players.flatMap((player) => content.members[player]));
-  const stage = new Stage(store, groundOf(content, nodesOfMotifs(), false), byId("stage"));
-  const arranged = () => groundOf(content, nodesOfMotifs(), true);
-  byId("tools").append(...stage.tools(content.drawing.kind === "graph" ? arranged : null));
-  readout(store, byId("readout"));
-  legend(byId("legend"));
-  bars(store, byId("bars"));
-  proof(store, byId("proof"));
-  controls(store, byId("controls"));
-  table(store, byId("table"));
-  if (content.pairs) heatMap(store, content.pairs, byId("map"));
-  else byId("map-card").remove();
-  document.addEventListener("keydown", (event) => event.key === "Escape" && store.pin(NOTHING));
+  const { contents, sideBySide } = readContents();
+  const stores = contents.map((content) => new Store(content));
+  const suffixes = contents.map((_, which) => (which ? `-${which + 1}` : ""));
+  const filled = contents.map(() => false);
+  const linked = readLink();
+  let shown = linked.shown < contents.length ? linked.shown : 0;
+  stores.forEach((store, which) => store.chooseValues(linked.settings[which]));
+
+  const fill = (which: number) => {
+    if (!filled[which]) fillPanel(contents[which], stores[which], suffixes[which]);
+    filled[which] = true;
+  };
+  const view = (): View => ({ shown, settings: stores.map((store) => (store.atStart ? null : store.values)) });
+  const remember = () => linkTo(view());
+
+  addPatterns();
   document.documentElement.classList.add("ready");
+  if (sideBySide) {
+    contents.forEach((_, which) => fill(which));
+  } else if (contents.length > 1) {
+    const buttons = contents.map((content, which) => {
+      const button = html("button", { type: "button", class: "choice" }, content.name);
+      button.addEventListener("click", () => {
+        show(which);
+        remember();
+      });
+      return button;
+    });
+    const show = (which: number) => {
+      shown = which;
+      suffixes.forEach((suffix, at) => {
+        for (const name of ["explanation", "prediction"]) set(byId(name + suffix), { hidden: at !== which });
+        set(buttons[at], { "aria-pressed": String(at === which) });
+      });
+      byId("title").textContent = contents[which].title;
+      fill(which);
+    };
+    byId("switch").append(html("span", { class: "soft" }, "Explained:"), ...buttons);
+    show(shown);
+  } else {
+    fill(0);
+  }
+  stores.forEach((store) => store.onChoice(remember));
+  document.addEventListener("keydown", (event) => {
+    if (event.key === "Escape") stores.forEach((store) => store.pin(NOTHING));
+  });
 }
 
 main();

@@ -1,40 +1,43 @@
-// The ground of a general graph: circles and lines.
+// The ground of a general graph: circles and lines, where Python placed them.
 
 import { blob } from "./blob";
-import type { Content } from "./content";
+import type { Content, Drawing } from "./content";
 import { svg } from "./dom";
-import { clipped } from "./format";
-import { boundingBox, type Ground, type Point } from "./ground";
-import { asGiven, layout } from "./layout";
+import { boundingBox, type Ground, pointsOf } from "./ground";
 
-const MOST_LABELS = 80;
-const MOST_ARRANGED = 150; // nodes; larger graphs are arranged around their motifs only when the reader asks
+const MARGIN = 46;
+const LETTER = 2.4; // half of the width of a letter of a name
 
-export function graphGround(content: Content, motifs: number[][], asked: boolean): Ground {
-  const count = content.nodes.length;
-  const first = content.places.length ? content.places.map(([x, y]) => ({ x, y })) : null;
-  const arrange = asked || !first || count <= MOST_ARRANGED;
-  const places: Point[] = arrange ? layout(count, content.edges, motifs, first) : asGiven(first);
-  const radius = count <= 60 ? 11 : count <= 150 ? 8 : 6;
-  const short = content.labels.every((name) => [...name].length <= 3);
+export function graphGround(content: Content, drawing: Drawing): Ground {
+  const places = pointsOf(drawing);
+  const { radius } = drawing;
+  /** Points that names cover, for what must not lie on them. */
+  const names = () =>
+    drawing.labels.flatMap((label, node) => {
+      if (!label || label[3]) return [];
+      const [text, x, y] = label;
+      const half = LETTER * text.length;
+      return [-half, 0, half].map((shift) => ({ x: places[node].x + x + shift, y: places[node].y + y }));
+    });
   return {
     places,
     radius,
     movable: true,
     edges: true,
-    scale: 1.5,
+    scale: drawing.scale,
     below: [],
     above: [],
     get box() {
-      return boundingBox(places, 46);
+      return boundingBox(places, MARGIN);
     },
     target: (node) => svg("circle", { cx: places[node].x, cy: places[node].y, r: radius }),
+    ring: (node, more) => svg("circle", { cx: places[node].x, cy: places[node].y, r: radius + more }),
     label: (node) => {
-      const { x, y } = places[node];
-      if (count > MOST_LABELS) return null;
-      const inside = short && radius > 9;
-      return { text: clipped(content.labels[node], 14), at: { x, y: inside ? y : y + radius + 9 }, inside };
+      const label = drawing.labels[node];
+      if (!label) return null;
+      const [text, x, y, inside] = label;
+      return { text, at: { x: places[node].x + x, y: places[node].y + y }, inside };
     },
-    motif: (nodes, strength, side) => blob(nodes, content.edges, places, radius + 8, strength, side),
+    motif: (nodes, strength, side, lines) => blob(nodes, lines ?? content.edges, places, drawing.reach, strength, side, names()),
   };
 }

@@ -17,12 +17,12 @@ export function heatMap(store: Store, pairs: Pairs, container: HTMLElement): voi
   const cursor = html("canvas", {
     tabindex: 0,
     role: "img",
-    "aria-label": "Heat map of all pairs; arrow keys move from pair to pair, and the line below the drawing reads them out.",
+    "aria-label": "Heat map of all pairs. Arrow keys move from pair to pair; the line below the drawing says which.",
   });
   const frame = html("div", { class: "map-frame" }, base, cursor);
-  container.append(frame, scale(pairs.reach, store.content.grouped ? "players" : "nodes"));
+  container.append(frame, scale(pairs.reach, store.content.words.players));
   if (pairs.size < store.content.players.length) {
-    container.append(html("p", { class: "faint" }, `The ${pairs.size} players that interact most.`));
+    container.append(html("p", { class: "faint" }, `The ${pairs.size} ${store.content.words.players} that interact most.`));
   }
   /** Positions of the pairs' players in the order shown. */
   let order: number[] = [];

@@ -1,29 +1,28 @@
-// The ground of an image: motifs are regions of it.
+// The ground of an image: motifs are regions of it. What is in no motif is paled, so that motifs keep their pixels.
 
-import { connectedParts, tint } from "./blob";
+import { connectedParts } from "./blob";
 import type { Content, Drawing } from "./content";
 import { svg } from "./dom";
-import type { Ground, Point } from "./ground";
-import { centres, decoded, outlines } from "./regions";
+import { boxOf, type Ground, pointsOf } from "./ground";
+import { decoded, outlines } from "./regions";
 
 const SIDE = 480; // units of the longer side, whatever the number of pixels
 
-export function imageGround(content: Content, drawing: Extract<Drawing, { kind: "image" }>): Ground {
-  const [height, width] = drawing.shape;
+export function imageGround(content: Content, drawing: Drawing): Ground {
+  const [height, width] = drawing.shape ?? [1, 1];
   const unit = SIDE / Math.max(height, width);
-  const labels = decoded(drawing.runs);
-  const count = content.nodes.length;
-  const shapes = outlines(labels, height, width, count, unit);
-  const places: Point[] = centres(labels, width, count).map((centre) =>
-    centre ? { x: centre.x * unit, y: centre.y * unit } : { x: -20, y: -20 },
-  );
+  const labels = decoded(drawing.runs ?? []);
+  const shapes = outlines(labels, height, width, content.nodes.length, unit);
+  const places = pointsOf(drawing);
+  const outlineOf = (inside: (label: number) => boolean) =>
+    outlines(labels.map((label) => (inside(label) ? 0 : -1)), height, width, 1, unit)[0];
   return {
-    box: { x: -8, y: -26, width: width * unit + 16, height: height * unit + 34 },
+    box: boxOf(drawing),
     places,
-    radius: 6,
+    radius: drawing.radius,
     movable: false,
     edges: false,
-    scale: 1.1,
+    scale: drawing.scale,
     below: [
       svg("image", {
         href: drawing.source,
@@ -35,15 +34,17 @@ export function imageGround(content: Content, drawing: Extract<Drawing, { kind: 
     ],
     above: [],
     target: (node) => svg("path", { d: shapes[node], class: "piece" }),
+    ring: (node) => svg("path", { d: shapes[node] }),
     label: () => null,
+    veil: (nodes) => {
+      const inside = new Set(nodes);
+      return svg("path", { d: outlineOf((label) => !inside.has(label)), class: "veil", "fill-rule": "evenodd" });
+    },
     motif: (nodes, strength, side) => {
       const inside = new Set(nodes);
-      const joined = outlines(labels.map((label) => (inside.has(label) ? 0 : -1)), height, width, 1, unit)[0];
-      const shared = { d: joined, "fill-rule": "evenodd" };
-      const parts: SVGElement[] = [
-        svg("path", { ...shared, class: `region ${side}`, "fill-opacity": tint(strength, side) + 0.2 }),
-      ];
-      if (side === "against") parts.push(svg("path", { ...shared, fill: "url(#hatch)" }));
+      const shared = { d: outlineOf((label) => inside.has(label)), "fill-rule": "evenodd" };
+      const parts: SVGElement[] = [svg("path", { ...shared, class: `region ${side}`, "fill-opacity": 0.12 })];
+      if (side === "against") parts.push(svg("path", { ...shared, fill: "url(#hatch)", "fill-opacity": 0.5 }));
       parts.push(
         svg("path", { ...shared, class: "region-halo" }),
         svg("path", { ...shared, class: `region-edge ${side}`, "stroke-width": 2 + 1.5 * strength }),

@@ -1,8 +1,9 @@
 // What the signs of the drawing mean.
 
+import type { Content } from "./content";
 import { html, svg } from "./dom";
 
-export function legend(container: HTMLElement): void {
+export function legend(content: Content, container: HTMLElement): void {
   const swatch = (side: "for" | "against") => {
     const box = { x: 1, y: 1, width: 26, height: 14, rx: 7 };
     const drawn = svg(
@@ -14,9 +15,16 @@ export function legend(container: HTMLElement): void {
     drawn.append(svg("rect", { ...box, class: `region-edge ${side}`, "stroke-width": 1.5 }));
     return drawn;
   };
+  const ring = (name: string) =>
+    svg("svg", { width: 18, height: 18, "aria-hidden": "true" }, svg("circle", { cx: 9, cy: 9, r: 7, class: name }));
   container.append(
-    html("span", {}, swatch("for"), html("b", { class: "for" }, "+"), " speaks for the prediction"),
-    html("span", {}, swatch("against"), html("b", { class: "against" }, "−"), " speaks against it"),
-    html("span", { class: "faint" }, "stronger motifs are darker"),
+    html("span", {}, swatch("for"), "speaks for it ", html("b", { class: "for" }, "+")),
+    html("span", {}, swatch("against"), "speaks against it ", html("b", { class: "against" }, "−")),
   );
+  if (content.explained.length) {
+    const what = content.explained.length === 1 ? `explained ${content.words.node}` : "explained link";
+    container.append(html("span", {}, ring("explained-ring"), what));
+  }
+  if (content.truth.length) container.append(html("span", {}, ring("truth-ring"), "ground truth"));
+  container.append(html("span", { class: "faint" }, "stronger motifs are darker"));
 }

@@ -3,32 +3,26 @@
 import { blob } from "./blob";
 import type { Content, Drawing } from "./content";
 import { svg } from "./dom";
-import type { Ground } from "./ground";
+import { boxOf, type Ground, pointsOf } from "./ground";
 
-const RADIUS = 13;
-
-export function moleculeGround(content: Content, drawing: Extract<Drawing, { kind: "molecule" }>): Ground {
-  const places = drawing.places.map(([x, y]) => ({ x, y }));
-  const [width, height] = drawing.size;
+export function moleculeGround(content: Content, drawing: Drawing): Ground {
+  const places = pointsOf(drawing);
+  const { radius } = drawing;
+  const shapes = (drawing.shapes ?? []).map(({ d, filled, width: line }) =>
+    svg("path", { d, class: filled ? "filled" : "hollow", "stroke-width": line }),
+  );
   return {
-    box: { x: -24, y: -34, width: width + 48, height: height + 58 },
+    box: boxOf(drawing),
     places,
-    radius: RADIUS,
+    radius,
     movable: false,
     edges: false,
-    scale: 1.6,
+    scale: drawing.scale,
     below: [],
-    above: [
-      svg(
-        "g",
-        { class: "bonds" },
-        ...drawing.shapes.map(({ d, filled, width: line }) =>
-          svg("path", { d, class: filled ? "filled" : "hollow", "stroke-width": line }),
-        ),
-      ),
-    ],
-    target: (node) => svg("circle", { cx: places[node].x, cy: places[node].y, r: RADIUS, class: "clear" }),
+    above: [svg("g", { class: "bonds" }, ...shapes)],
+    target: (node) => svg("circle", { cx: places[node].x, cy: places[node].y, r: radius, class: "clear" }),
+    ring: (node, more) => svg("circle", { cx: places[node].x, cy: places[node].y, r: radius + more }),
     label: () => null,
-    motif: (nodes, strength, side) => blob(nodes, content.edges, places, 15, strength, side),
+    motif: (nodes, strength, side, lines) => blob(nodes, lines ?? content.edges, places, drawing.reach, strength, side),
   };
 }

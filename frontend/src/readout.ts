@@ -4,16 +4,16 @@ import { html } from "./dom";
 import { motifName, number, withError } from "./format";
 import type { Store } from "./store";
 
-const HINT = "Point at a node, a pair or a motif, or use the arrow keys, to see who acts with whom; click to keep it.";
-
 export function readout(store: Store, line: HTMLElement): void {
+  const { node, nodes } = store.content.words;
+  const hint = `Point at a ${node}, a pair or a motif to see its interactions. Click to keep it. Arrow keys move between ${nodes}.`;
   store.listenToMark(() => {
     line.classList.toggle("empty", store.mark.kind === "none");
-    line.replaceChildren(...words(store));
+    line.replaceChildren(...words(store, hint));
   });
 }
 
-function words(store: Store): (Node | string)[] {
+function words(store: Store, hint: string): (Node | string)[] {
   const { content, mark } = store;
   const name = (player: number) => html("b", {}, content.players[player]);
   if (mark.kind === "player") {
@@ -25,7 +25,9 @@ function words(store: Store): (Node | string)[] {
       name(partner),
       ` (${number(value, true)})`,
     ]);
-    return [name(player), ...own, ...listed];
+    const members = content.members[player];
+    const note = members.length === 1 && content.notes.length ? [html("span", { class: "faint" }, ` ${content.notes[members[0]]}`)] : [];
+    return [name(player), ...own, ...listed, ".", ...note];
   }
   if (mark.kind === "pair" && content.pairs) {
     const [a, b] = mark.players;
@@ -37,10 +39,10 @@ function words(store: Store): (Node | string)[] {
   }
   if (mark.kind === "motif") {
     const motif = store.motifs[mark.rank];
-    if (!motif) return [HINT];
+    if (!motif) return [hint];
     const names = motif.players.map((player) => content.players[player]).join(", ");
     const side = motif.score >= 0 ? "for" : "against";
     return [html("b", {}, `Motif ${motifName(mark.rank)}`), ` speaks ${side} it, ${withError(motif.score, motif.error)}: ${names}`];
   }
-  return [HINT];
+  return [hint];
 }

@@ -69,16 +69,3 @@ function path(steps: Map<number, number[]>, stride: number, unit: number): strin
 function short(value: number): number {
   return Math.round(100 * value) / 100;
 }
-
-/** The middle of each region; null for regions without pixels. */
-export function centres(labels: Int32Array, width: number, count: number): ({ x: number; y: number } | null)[] {
-  const sums = Array.from({ length: count }, () => ({ x: 0, y: 0, size: 0 }));
-  labels.forEach((label, at) => {
-    if (label < 0 || label >= count) return;
-    const sum = sums[label];
-    sum.x += (at % width) + 0.5;
-    sum.y += Math.floor(at / width) + 0.5;
-    sum.size += 1;
-  });
-  return sums.map(({ x, y, size }) => (size ? { x: x / size, y: y / size } : null));
-}

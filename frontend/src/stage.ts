@@ -1,16 +1,18 @@
 // The drawing: a ground with its motifs, nodes to point at, and lines to the partners of what is marked.
 
 import type { Content } from "./content";
-import { html, set, svg } from "./dom";
+import { cssValue, html, set, svg } from "./dom";
 import { motifName } from "./format";
 import type { Ground, Point } from "./ground";
 import { NOTHING, type Store } from "./store";
 import { View } from "./view";
 
 const PARTNERS = 5;
+const LEAST_TARGET = 13; // pixels from the middle of a node
+const MOST_WIDENED = 150; // nodes
 
 export class Stage {
-  private readonly layers: Record<"below" | "motifs" | "edges" | "above" | "links" | "nodes" | "labels" | "badges", SVGGElement>;
+  private readonly layers: Record<"below" | "motifs" | "edges" | "above" | "links" | "nodes" | "rings" | "labels" | "badges", SVGGElement>;
   private readonly root: SVGSVGElement;
   private readonly view: View;
   private nodes: SVGGElement[] = [];
@@ -31,6 +33,7 @@ export class Stage {
       above: layer("above"),
       links: layer("links"),
       nodes: layer("nodes"),
+      rings: layer("rings"),
       labels: layer("labels"),
       badges: layer("badges"),
     };
@@ -40,9 +43,8 @@ export class Stage {
         class: `drawing-svg ${store.content.drawing.kind}`,
         tabindex: 0,
         role: "group",
-        "aria-label": "Drawing of the graph with its motifs; arrow keys move from node to node, Enter keeps a node marked.",
+        "aria-label": `Drawing of ${store.content.words.whole} with its motifs. Arrow keys move between ${store.content.words.nodes}, Enter keeps one marked.`,
       },
-      svg("defs", {}, hatch("hatch", 7, 2.2), hatch("hatch-bar", 5, 1.6)),
       ...Object.values(this.layers),
     );
     container.append(this.root);
@@ -68,7 +70,7 @@ export class Stage {
     ];
     if (rearrange) {
       made.push(
-        button("Arrange", "Arrange the nodes anew around these motifs", () => {
+        button("Arrange", "Put all nodes back in their places", () => {
           this.ground = rearrange();
           this.view.ground = this.ground;
           this.draw();
@@ -81,6 +83,21 @@ export class Stage {
     return made;
   }
 
+  /** The drawing as an SVG file of its own: colours are written out. */
+  standalone(): string {
+    const copy = this.root.cloneNode(true) as SVGSVGElement;
+    const originals = this.root.querySelectorAll("*");
+    copy.querySelectorAll("*").forEach((element, at) => writeStyles(originals[at], element));
+    copy.querySelectorAll(".layer-links, .hit, title").forEach((element) => element.remove());
+    const patterns = (document.getElementById("patterns") as Element).cloneNode(true) as SVGDefsElement;
+    patterns.querySelectorAll(".stripe").forEach((stripe) => set(stripe, { fill: cssValue("--against"), "fill-opacity": 0.55 }));
+    copy.prepend(patterns);
+    const [x, y, width, height] = (this.root.getAttribute("viewBox") ?? "0 0 1 1").split(" ").map(Number);
+    copy.prepend(svg("rect", { x, y, width, height, fill: cssValue("--surface") }));
+    set(copy, { xmlns: "http://www.w3.org/2000/svg", tabindex: false, role: "img", "font-family": "Helvetica, Arial, sans-serif" });
+    return new XMLSerializer().serializeToString(copy);
+  }
+
   private draw(): void {
     const { content } = this.store;
     const { ground, layers } = this;
@@ -88,9 +105,10 @@ export class Stage {
     layers.above.replaceChildren(...ground.above);
     this.nodes = content.nodes.map((name, node) => {
       const player = content.owner[node];
-      const idle = player < 0 ? " idle" : "";
+      const idle = player < 0 && !content.ends ? " idle" : "";
       const group = svg("g", { class: `node${idle}`, "data-node": node, "data-player": player }, ground.target(node));
-      group.append(svg("title", {}, player < 0 ? `${name}: does not play` : name));
+      const note = content.notes[node] ? `\n${content.notes[node]}` : "";
+      group.append(svg("title", {}, `${name}${idle ? ", does not play" : ""}${note}`));
       return group;
     });
     layers.nodes.replaceChildren(...this.nodes);
@@ -112,10 +130,19 @@ export class Stage {
       const label = ground.label(node);
       if (!label) return "";
       const { text, at, inside } = label;
-      const idle = content.owner[node] < 0 ? " idle" : "";
+      const idle = content.owner[node] < 0 && !content.ends ? " idle" : "";
       return svg("text", { x: at.x, y: at.y, class: `${inside ? "inside" : "beside"}${idle}` }, text);
     });
     layers.labels.replaceChildren(...labels.filter((label) => label !== ""));
+    const ring = (node: number, name: string, more: number) => {
+      const drawn = ground.ring(node, more);
+      set(drawn, { class: name });
+      return drawn;
+    };
+    layers.rings.replaceChildren(
+      ...content.truth.map((node) => ring(node, "truth-ring", 4)),
+      ...content.explained.map((node) => ring(node, "explained-ring", 7)),
+    );
   }
 
   private drawMotifs(): void {
@@ -127,14 +154,16 @@ export class Stage {
     const ranks = new Map<number, number>();
     motifs.forEach((motif, rank) => {
       const side = motif.score >= 0 ? "for" : "against";
-      const nodes = motif.players.flatMap((player) => content.members[player]);
+      const nodes = [...new Set(motif.players.flatMap((player) => content.members[player]))];
       nodes.forEach((node) => sides.set(node, side) && ranks.set(node, rank));
-      const found = ground.motif(nodes, Math.abs(motif.score) / store.strongest, side);
+      const found = ground.motif(nodes, Math.abs(motif.score) / store.strongest, side, linesOf(content, motif.players));
       shapes.push(svg("g", { class: "motif", "data-rank": rank }, ...found.parts));
-      const sign = `${side === "for" ? "+" : "−"} ${motifName(rank)}`;
+      const sign = `${motifName(rank)} ${side === "for" ? "+" : "−"}`;
       badges.push(...found.badges.map((place) => badgeOf(sign, place, side)));
     });
     layers.motifs.replaceChildren(...shapes);
+    const veil = ground.veil && motifs.length ? [ground.veil([...sides.keys()])] : [];
+    if (ground.veil) layers.below.replaceChildren(...ground.below, ...veil);
     layers.badges.replaceChildren(...badges);
     this.scaleSigns();
     this.nodes.forEach((group, node) => {
@@ -145,7 +174,7 @@ export class Stage {
     layers.edges.childNodes.forEach((line, which) => {
       const [i, j] = content.edges[which];
       const within = ranks.has(i) && ranks.get(i) === ranks.get(j);
-      const idle = content.owner[i] < 0 || content.owner[j] < 0;
+      const idle = !content.ends && (content.owner[i] < 0 || content.owner[j] < 0);
       const wanted = within ? `${sides.get(i)}-side` : idle ? "idle" : null;
       const edge = line as Element;
       if (edge.getAttribute("class") !== wanted) set(edge, { class: wanted ?? undefined });
@@ -158,8 +187,41 @@ export class Stage {
     for (const badge of this.layers.badges.children) {
       set(badge.firstElementChild as Element, { transform: `scale(${scale.toFixed(2)})` });
     }
-    const type = `${(10.5 * scale).toFixed(1)}px`;
-    if (this.layers.labels.style.fontSize !== type) this.layers.labels.style.fontSize = type;
+    const size = 10.5 * scale;
+    const type = `${size.toFixed(1)}px`;
+    if (this.layers.labels.style.fontSize !== type) {
+      this.layers.labels.style.fontSize = type;
+      this.hideCovered(size, scale > 1);
+    }
+    this.widenTargets();
+  }
+
+  /** Where names are written larger than there is room for, those that would cover others are left out. */
+  private hideCovered(size: number, crowded: boolean): void {
+    const shown: [number, number, number][] = [];
+    for (const label of this.layers.labels.querySelectorAll(".beside")) {
+      const [x, y] = [Number(label.getAttribute("x")), Number(label.getAttribute("y"))];
+      const half = 0.31 * size * (label.textContent?.length ?? 0);
+      const covered = crowded && shown.some(([a, b, other]) => Math.abs(a - x) < half + other && Math.abs(b - y) < size);
+      label.classList.toggle("covered", covered);
+      if (!covered) shown.push([x, y, half]);
+    }
+  }
+
+  /** A finger needs some room: small nodes can be touched beside them, halfway to the next one at most. */
+  private widenTargets(): void {
+    const { places, radius, edges } = this.ground;
+    const wanted = LEAST_TARGET * this.view.unitsPerPixel;
+    if (this.nodes.length > MOST_WIDENED || (!edges && this.store.content.drawing.kind !== "molecule")) return;
+    this.nodes.forEach((group, node) => {
+      const nearest = places.reduce((least, other, at) => {
+        return at === node ? least : Math.min(least, Math.hypot(other.x - places[node].x, other.y - places[node].y));
+      }, Infinity);
+      const width = 2 * Math.min(wanted, nearest / 2);
+      const hit = group.querySelector(".hit") ?? group.appendChild(svg("path", { class: "hit" }));
+      if (width <= 2 * radius) hit.remove();
+      else set(hit, { d: `M${places[node].x} ${places[node].y}h.01`, "stroke-width": width.toFixed(1) });
+    });
   }
 
   private drawMark(): void {
@@ -274,6 +336,12 @@ export class Stage {
   }
 }
 
+/** Edges that a motif consists of, where edges play. */
+function linesOf(content: Content, players: number[]): [number, number][] | undefined {
+  const { ends } = content;
+  return ends ? players.map((player) => ends[player]) : undefined;
+}
+
 /** The nearest playing node in a direction; the same node where there is none. */
 function next(places: Point[], content: Content, from: number, [right, down]: number[]): number {
   let best = from;
@@ -286,6 +354,19 @@ function next(places: Point[], content: Content, from: number, [right, down]: nu
     if (node !== from && content.owner[node] >= 0 && ahead > 0.5 && cost < least) [best, least] = [node, cost];
   });
   return best;
+}
+
+const STYLES = ["fill", "fill-opacity", "stroke", "stroke-width", "stroke-opacity", "stroke-dasharray", "stroke-linecap", "stroke-linejoin",
+  "opacity", "font-size", "font-weight", "text-anchor", "dominant-baseline", "paint-order"];
+
+/** Writes what style sheets say of an element into its copy. */
+function writeStyles(original: Element, copy: Element): void {
+  const computed = getComputedStyle(original);
+  for (const name of STYLES) {
+    const value = computed.getPropertyValue(name);
+    if (value) copy.setAttribute(name, value.replace(/url\("?[^"#)]*(#[^")]*)"?\)/, "url($1)"));
+  }
+  copy.removeAttribute("style");
 }
 
 /** A line with a slight bend, so that it does not hide an edge. */
@@ -302,6 +383,12 @@ function badgeOf(text: string, at: Point, side: string): SVGElement {
     { class: `badge-mark ${side}`, transform: `translate(${at.x.toFixed(1)} ${at.y.toFixed(1)})` },
     svg("g", {}, svg("rect", { x: -width / 2, y: -9.5, width, height: 19, rx: 9.5 }), svg("text", {}, text)),
   );
+}
+
+/** Patterns that all drawings of the page share; a drawing that is hidden could lend none. */
+export function addPatterns(): void {
+  const defs = svg("defs", { id: "patterns" }, hatch("hatch", 7, 2.2), hatch("hatch-bar", 5, 1.6));
+  document.body.append(svg("svg", { class: "patterns", width: 0, height: 0, "aria-hidden": "true" }, defs));
 }
 
 function hatch(id: string, size: number, line: number): SVGPatternElement {

@@ -1,6 +1,7 @@
 // What the reader has chosen: a setting (τ, m, M), and what is marked. Panels listen; nobody else holds state.
 
 import type { Content, Motif, Solution } from "./content";
+import type { Values } from "./link";
 
 export type Mark =
   | { kind: "none" }
@@ -17,6 +18,7 @@ export class Store {
   pinned = false;
   private readonly onSolution: (() => void)[] = [];
   private readonly onMark: (() => void)[] = [];
+  private readonly onChange: (() => void)[] = [];
 
   constructor(readonly content: Content) {
     this.setting = [...content.grid.start];
@@ -55,6 +57,32 @@ export class Store {
     this.changed();
   }
 
+  /** The present setting by its values: τ, m and M. */
+  get values(): Values {
+    const { taus, counts, sizes } = this.content.grid;
+    const [tau, count, size] = this.setting;
+    return [taus[tau], counts[count], sizes[size]];
+  }
+
+  /** Chooses a setting by its values, those nearest to them that were solved. */
+  chooseValues(values: Values | null | undefined): void {
+    if (!values) return;
+    const { taus, counts, sizes } = this.content.grid;
+    const nearest = (all: number[], value: number) =>
+      all.reduce((best, other, at) => (Math.abs(other - value) < Math.abs(all[best] - value) ? at : best), 0);
+    this.setting = [nearest(taus, values[0]), nearest(counts, values[1]), nearest(sizes, values[2])];
+    this.changed();
+  }
+
+  /** For each motif of the present setting what follows from it, where the model was asked. */
+  get effects(): ([string, string] | null)[] {
+    const { effects, grid, solutions } = this.content;
+    const [tau, count, size] = grid.start;
+    const first = solutions[grid.cells[(tau * grid.counts.length + count) * grid.sizes.length + size]];
+    const known = new Map(effects.map((effect, rank) => [first?.motifs[rank]?.players.join(), effect]));
+    return this.motifs.map((motif) => known.get(motif.players.join()) ?? null);
+  }
+
   get atStart(): boolean {
     return this.setting.every((position, axis) => position === this.content.grid.start[axis]);
   }
@@ -89,6 +117,11 @@ export class Store {
     listener();
   }
 
+  /** Called after the reader chose another setting. */
+  onChoice(listener: () => void): void {
+    this.onChange.push(listener);
+  }
+
   private changed(): void {
     if (this.mark.kind === "motif") {
       this.pinned = false;
@@ -96,6 +129,7 @@ export class Store {
     }
     this.onSolution.forEach((listener) => listener());
     this.onMark.forEach((listener) => listener());
+    this.onChange.forEach((listener) => listener());
   }
 
   private setMark(mark: Mark): void {

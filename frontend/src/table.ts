@@ -7,6 +7,7 @@ import { NOTHING, type Store } from "./store";
 const MOTIF = 1; // place of the column that settings change
 
 interface Column {
+  id: string;
   title: string;
   meaning: string;
   numeric: boolean;
@@ -20,15 +21,18 @@ export function table(store: Store, container: HTMLElement): void {
   const motifKey = (player: number) => (ranks[player] < 0 ? 1e9 : ranks[player]);
   const partner = (player: number) => content.partners[player] ?? null;
   const columns: Column[] = [
-    { title: content.grouped ? "Group" : "Node", meaning: "Name", numeric: false, key: (player) => content.players[player] },
-    { title: "Motif", meaning: "The motif it is in: + for, − against", numeric: false, key: motifKey },
-    { title: "Alone", meaning: "First-order term: what it does on its own", numeric: true, key: (player) => content.first[player] },
-    { title: content.shareName, meaning: "Its share of everything it takes part in", numeric: true, key: (player) => content.share[player] },
+    { id: "name", title: capital(content.words.player), meaning: "Name", numeric: false, key: (player) => content.players[player] },
+    { id: "motif", title: "Motif", meaning: "The motif it is in: + for, − against", numeric: false, key: motifKey },
+    // Under some maskings nothing does anything alone; a column of zeros says nothing.
+    ...(content.first.some((value) => value !== 0)
+      ? [{ id: "alone", title: "Alone", meaning: "First-order term: what it does on its own", numeric: true, key: (player: number) => content.first[player] }]
+      : []),
+    { id: "share", title: content.shareName, meaning: "Its share of everything it takes part in", numeric: true, key: (player) => content.share[player] },
   ];
   if (content.partners.length) {
     columns.push(
-      { title: "Strongest partner", meaning: "Whom it interacts with most", numeric: false, key: (player) => content.players[partner(player)?.[0] ?? -1] ?? "" },
-      { title: "With it", meaning: "The interaction with the strongest partner", numeric: true, key: (player) => partner(player)?.[1] ?? 0 },
+      { id: "partner", title: "Strongest partner", meaning: "What it interacts with most", numeric: false, key: (player) => content.players[partner(player)?.[0] ?? -1] ?? "" },
+      { id: "with", title: "With it", meaning: "The interaction with the strongest partner", numeric: true, key: (player) => partner(player)?.[1] ?? 0 },
     );
   }
   let sorted = { column: MOTIF, descending: false };
@@ -44,7 +48,7 @@ export function table(store: Store, container: HTMLElement): void {
   });
   const rows = content.players.map((name, player) => row(store, columns, player, name));
   const body = html("tbody", {}, ...rows.map((entry) => entry.element));
-  const widths = html("colgroup", {}, ...columns.map((_, which) => html("col", { class: `column-${which}` })));
+  const widths = html("colgroup", {}, ...columns.map(({ id }) => html("col", { class: `column-${id}` })));
   container.append(html("table", {}, widths, html("thead", {}, html("tr", {}, ...heads)), body));
 
   /** Brings the rows into order. Those not named as moved are in order already, which saves most of the work. */
@@ -76,7 +80,7 @@ export function table(store: Store, container: HTMLElement): void {
     ranks = store.ranks;
     const moved = rows.flatMap(({ motif }, player) => {
       const found = store.motifs[ranks[player]];
-      const text = found ? `${found.score >= 0 ? "+" : "−"} ${motifName(ranks[player])}` : "";
+      const text = found ? `${motifName(ranks[player])} ${found.score >= 0 ? "+" : "−"}` : "";
       if (motif.textContent === text) return [];
       motif.textContent = text;
       motif.className = found ? (found.score >= 0 ? "for" : "against") : "";
@@ -106,6 +110,10 @@ function row(store: Store, columns: Column[], player: number, name: string) {
   element.addEventListener("blur", () => store.point(NOTHING));
   element.addEventListener("click", () => store.pin(mark));
   return { element, motif };
+}
+
+function capital(word: string): string {
+  return word.slice(0, 1).toUpperCase() + word.slice(1);
 }
 
 function sideOf(value: number | string): string {

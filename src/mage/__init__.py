@@ -50,11 +50,17 @@ __all__ = [
 _ROOMS = frozenset({"datasets", "drawing", "experiments", "metrics", "models", "plots", "pyg", "report", "testing"})
 
 
+_FUNCTIONS = {"save_html": "mage.report"}
+"""Functions of these rooms that users find at the top."""
+
+
 def __getattr__(name: str) -> Any:
+    if name in _FUNCTIONS:
+        return getattr(importlib.import_module(_FUNCTIONS[name]), name)
     if name in _ROOMS:
         return importlib.import_module(f"mage.{name}")
     raise AttributeError(f"module 'mage' has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *_ROOMS})
+    return sorted({*globals(), *_ROOMS, *_FUNCTIONS})

@@ -49,8 +49,15 @@ def test_molecules_are_drawn_as_molecules():
     explanation = mage.explain(OneLayerNet(8), data, num_motifs=2, max_nodes=4, tau=0.5)
     svg = molecule_svg(explanation)
     assert svg.count("<path") > 10
-    assert "ellipse" in svg
-    for smiles, message in (("CC", "8 atoms"), ("not a molecule", "cannot read"), ("", "carries none")):
+    assert 'class="bonds"' in svg
+    assert molecule_svg(explanation, data.smiles) == svg
+    other = "C1CCCC1C(=O)OO"
+    for smiles, message in (
+        ("CC", "8 atoms"),
+        ("not a molecule", "cannot read"),
+        ("", "carries none"),
+        (other, "bonds"),
+    ):
         with pytest.raises(ValueError, match=message):
             molecule_svg(explanation, smiles)
 
@@ -77,3 +84,35 @@ def test_superpixels_lie_over_their_image(tmp_path):
     assert (tmp_path / "image.png").stat().st_size > 1000
     with pytest.raises(ValueError, match="segments"):
         plot_superpixels(explanation, np.zeros((16, 16)), segments + 3)
+
+
+def test_figures_show_themselves(explanation, capsys, monkeypatch):
+    monkeypatch.setenv("MPLBACKEND", "Agg")
+    figure = explanation.plot(heat_map=False)
+    assert figure._repr_png_().startswith(b"\x89PNG")
+    figure.show()
+    assert capsys.readouterr().out.startswith("wrote ")
+
+
+def test_what_is_drawn_does_not_depend_on_where(explanation):
+    """Pages, pictures without scripts and figures have one scene."""
+    from mage.drawing import scene_of
+
+    scene = scene_of(explanation)
+    figure = plot_explanation(explanation, heat_map=False)
+    circles = [patch for patch in figure.axes[0].patches if type(patch).__name__ == "Circle"]
+    np.testing.assert_allclose(sorted(patch.center for patch in circles), sorted(map(tuple, scene.places)))
+    written = {text.get_text() for text in figure.axes[0].texts}
+    assert {label.text for label in scene.labels} <= written
+
+
+def test_positions_of_ones_own_are_kept(explanation):
+    angle = np.arange(explanation.num_nodes)
+    place = np.stack([np.cos(angle), np.sin(angle)], axis=1)
+    figure = plot_explanation(explanation, positions=place, heat_map=False)
+    circles = [patch.center for patch in figure.axes[0].patches if type(patch).__name__ == "Circle"]
+    drawn = np.array(circles) * (1, -1)
+    scale = drawn[0, 0] / place[0, 0]
+    np.testing.assert_allclose(drawn, scale * place, atol=1e-9)
+    with pytest.raises(ValueError, match="positions must have shape"):
+        plot_explanation(explanation, positions=place[:3])

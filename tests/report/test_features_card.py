@@ -33,7 +33,7 @@ def test_values_stand_with_their_errors_strongest_first():
     assert re.findall(r"&lt;column (\d)&gt;", card) == ["0", "1", "2"]
     assert "+0.5 ± 0.01" in card
     assert "-0.25 ± 0.01" in card
-    assert "motif 1: " in card
+    assert "motif A: " in card
     assert "Estimated (permutation)" in card
 
 

@@ -12,7 +12,9 @@ import pytest
 
 import mage
 from mage.cli.demo import demo_explanation
-from mage.report import explanation_page
+from mage.explanation import Origin
+from mage.motifs import Motif
+from mage.report import agreement, explanation_page, explanations_page
 from mage.report.shell import asset, document, json_block
 from tests.helpers.explanations import image, made_up, sentence
 
@@ -111,8 +113,8 @@ def _shape(grid):
 
 
 def test_equal_names_are_told_apart():
-    explanation = made_up(nx.path_graph(3), names=["C", "O", "C"], max_nodes=2)
-    assert data_of(explanation_page(explanation))["nodes"] == ["C ·0", "O", "C ·2"]
+    explanation = made_up(nx.path_graph(3), names=["a", "b", "a"], max_nodes=2)
+    assert data_of(explanation_page(explanation))["nodes"] == ["a ·0", "b", "a ·2"]
 
 
 def test_regression_and_single_nodes_have_pages():
@@ -164,12 +166,82 @@ def test_a_document_without_scripts_allows_none():
 # -- what is bundled ----------------------------------------------------------------------------------------------
 
 
-def test_bundled_libraries_keep_their_licences():
-    notice, script = asset("LICENSES.txt"), asset("explanation.js")
-    for name in ("cytoscape", "cytoscape-fcose", "cose-base", "layout-base"):
-        assert re.search(rf"^{name} \d", notice, re.MULTILINE)
-    assert notice.count("Permission is hereby granted") == 4
-    assert notice.strip() in script
+def test_the_script_holds_no_library_of_others():
+    assert "contains no library of others" in asset("explanation.js")
+    assert len(asset("explanation.js")) < 100_000
+
+
+# -- words --------------------------------------------------------------------------------------------------------
+
+
+def test_titles_name_the_class_and_the_node(explanation):
+    assert '<h1 id="title">Why grid?</h1>' in explanation_page(explanation)
+    of_node = replace(explanation, level="node", target_nodes=(3,), class_names=())
+    assert f"Why class 1 for node {explanation.names[3]}?" in explanation_page(of_node)
+    of_link = replace(explanation, level="edge", target_nodes=(3, 4))
+    assert f"for the link between {explanation.names[3]} and {explanation.names[4]}?" in explanation_page(of_link)
+
+
+def test_the_true_class_and_what_is_explained_are_named(explanation):
+    page = explanation_page(replace(explanation, origin=Origin(label=0, truth=((1, 2),))))
+    assert "True class: house ✗" in page
+    assert data_of(page)["truth"] == [1, 2]
+    other = explanation_page(replace(explanation, target=0))
+    assert "Explained: house" in other
+    assert '<p class="answer">grid</p>' in other
+    assert "Myerson-Taylor" in page
+
+
+def test_pages_speak_of_what_the_nodes_are():
+    page = explanation_page(image(3, 2))
+    assert ">All regions<" in page
+    assert ">Image and motifs<" in page
+    assert data_of(page)["words"]["players"] == "regions"
+    assert ">All words<" in explanation_page(sentence())
+
+
+# -- several explanations -----------------------------------------------------------------------------------------
+
+
+def test_classes_of_one_graph_share_its_drawing(explanation, tmp_path):
+    other = replace(explanation, target=0)
+    mage.save_html([explanation, other], tmp_path / "both.html")
+    data = data_of((tmp_path / "both.html").read_text(encoding="utf-8"))
+    assert [data["name"], data["others"][0]["name"]] == ["grid, 99.9 %", "house, 0.1 %"]
+    assert "drawing" not in data["others"][0]
+    assert [data["title"], data["others"][0]["title"]] == ["Why grid?", "Why house?"]
+
+
+def test_two_explanations_stand_side_by_side(explanation):
+    page = explanations_page([explanation, explanation], labels=["before", "after"], side_by_side=True)
+    assert '<h1 id="title">before or after</h1>' in page
+    assert "100 %" in page
+    assert page.count('<article class="explanation"') == 2
+    ids = re.findall(r' id="([^"]+)"', re.sub("<noscript>.*?</noscript>", "", page, flags=re.DOTALL))
+    assert len(ids) == len(set(ids))
+    with pytest.raises(ValueError, match="labels must list 2 names"):
+        explanations_page([explanation, explanation], labels=["one"])
+    with pytest.raises(ValueError, match="at least one"):
+        explanations_page([])
+
+
+def test_agreement_counts_nodes_and_sides(explanation):
+    same = agreement(explanation, explanation)
+    assert (same.jaccard, same.first, same.second, same.opposed) == (1.0, (), (), ())
+    assert same.correlation == pytest.approx(1.0)
+    flipped = replace(
+        explanation,
+        motifs=replace(
+            explanation.motifs,
+            motifs=tuple(Motif(motif.nodes, -motif.score, motif.names) for motif in explanation.motifs[:1]),
+        ),
+        consequences=None,
+    )
+    result = agreement(explanation, flipped)
+    assert result.opposed == result.shared == tuple(sorted(explanation.motifs[0].nodes))
+    assert set(result.first) == set(explanation.motifs[1].nodes)
+    with pytest.raises(ValueError, match="same graph"):
+        agreement(explanation, image(2, 2))
 
 
 @pytest.mark.skipif(not FRONTEND.is_dir(), reason="needs the sources of the script, which are in the repository only")

@@ -100,7 +100,7 @@ def test_sliders_show_what_the_search_finds(opened, explanation, demo_page):
         sides = found.page.locator(".node.for-side, .node.against-side").count()
         assert sides == len(expected.nodes)
         assert found.page.locator(".motif").count() == len(expected)
-    found.page.get_by_text("Back to what was asked").click()
+    found.page.get_by_text("Back to the first setting").click()
     assert found.motifs() == [sorted(motif.names) for motif in explanation.motifs]
 
 
@@ -157,7 +157,7 @@ def test_nodes_can_be_dragged_and_arranged(opened, demo_page):
     found.page.mouse.up()
     moved = centre(found, ".node[data-node='3'] circle")
     assert np.hypot(moved[0] - x - 60, moved[1] - y - 40) < 12
-    found.page.get_by_label("Arrange the nodes anew").click()
+    found.page.get_by_label("Put all nodes back").click()
     assert np.hypot(*np.subtract(centre(found, ".node[data-node='3'] circle"), (x, y))) < 2
 
 

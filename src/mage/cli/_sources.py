@@ -102,7 +102,7 @@ def _named(dataset: str, model: str | None, weights: Path | None, graph: int | N
     if dataset == "demo":
         from mage.models import demo_graph, load_demo_model
 
-        return load_demo_model(), demo_graph(graph or 0), {}
+        return load_demo_model(), demo_graph(graph or 0), {"class_names": ("house", "grid")}
     network, graphs = network_and_dataset(dataset, model, weights)
     which = graph
     if which is None:
@@ -111,7 +111,8 @@ def _named(dataset: str, model: str | None, weights: Path | None, graph: int | N
     size = int(graphs.num_nodes_each[0]) if graphs.task == "node" else len(graphs)
     if not 0 <= which < size:
         raise ValueError(f"--graph: {which} is not between 0 and {size - 1:,}")
-    return network, graphs[0] if graphs.task == "node" else graphs[which], graphs.settings(which)
+    settings = {**graphs.settings(which), "class_names": graphs.class_names}
+    return network, graphs[0] if graphs.task == "node" else graphs[which], settings
 
 
 def network_and_dataset(dataset: str, model: str | None, weights: Path | None) -> tuple[Any, Any]:

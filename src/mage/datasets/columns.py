@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from mage._core.fingerprint import update
 from mage._core.ragged import pointers
+from mage.explanation.subject import Subject
 
 if TYPE_CHECKING:
     import torch
@@ -40,6 +41,9 @@ class GraphColumns(Protocol):
 
     def sizes(self, positions: Sequence[int] | Indices) -> tuple[Indices, Indices]:
         """Numbers of nodes and of directed edges of the graphs at these positions."""
+
+    def subject(self, position: int) -> Subject | None:
+        """What the nodes of a graph are, where its columns do not say it."""
 
     def fingerprint(self) -> str:
         """What tells these graphs from others."""
@@ -121,6 +125,10 @@ class Columns:
         chosen = np.asarray(positions, dtype=np.int64)
         return np.diff(self.node_start)[chosen], np.diff(self.edge_start)[chosen]
 
+    def subject(self, position: int) -> Subject | None:
+        """What the nodes of a graph are, where its columns do not say it."""
+        del position
+
     def fingerprint(self) -> str:
         """What tells these graphs from others: a digest of their arrays."""
         digest = hashlib.sha256()
@@ -155,15 +163,22 @@ class LazyColumns:
         num_node_features: Width of ``x``.
         make: Makes the graphs at some positions, which ascend.
         identity: What tells the graphs from others, without making them.
+        subject: What the nodes of a graph are; None where they are just nodes.
     """
 
     def __init__(
-        self, labels: Indices, num_node_features: int, make: Callable[[Indices], Columns], identity: str
+        self,
+        labels: Indices,
+        num_node_features: int,
+        make: Callable[[Indices], Columns],
+        identity: str,
+        subject: Callable[[int], Subject] | None = None,
     ) -> None:
         self._labels = labels
         self._num_node_features = num_node_features
         self._make = make
         self._identity = identity
+        self._subject = subject
         # Parts in the order in which they were made; each is longer than the one after it, so they are few.
         self._parts: list[Columns] = []
         self._row = np.full(len(labels), OUTSIDE, dtype=np.int64)
@@ -204,6 +219,10 @@ class LazyColumns:
     def fingerprint(self) -> str:
         """What tells these graphs from others."""
         return hashlib.sha256(self._identity.encode()).hexdigest()
+
+    def subject(self, position: int) -> Subject | None:
+        """What the nodes of a graph are, where that is more than nodes."""
+        return None if self._subject is None else self._subject(position)
 
     def _add(self, positions: Indices) -> None:
         self._row[positions] = sum(map(len, self._parts)) + np.arange(len(positions))

@@ -15,6 +15,7 @@ from mage.datasets.dataset_info import DatasetInfo, ExplanationSettings, Split, 
 from mage.datasets.given_graphs import columns_of_graphs, given
 from mage.datasets.prediction import predicted_classes
 from mage.datasets.truth import motifs_of
+from mage.explanation.subject import GraphSubject, SentenceSubject, subject_of
 from mage.motifs import MotifRequest
 
 
@@ -142,7 +143,14 @@ class GraphDataset(Dataset):  # type: ignore[misc]
         """One graph, views aside."""
         part = self.columns.take([idx])
         texts = {name: each[0] for name, each in part.texts.items()}
-        return Data(edge_index=part.edge_index.long(), **_loadable(part), **texts)
+        data = Data(edge_index=part.edge_index.long(), **_loadable(part), **texts)
+        # What its nodes are, where that cannot be seen: super-pixels of a picture, words of a sentence.
+        subject = self.columns.subject(idx)
+        if subject is None and "names" in texts and isinstance(subject_of(data), GraphSubject):
+            subject = SentenceSubject(tuple(texts["names"]))
+        if subject is not None:
+            data.subject = subject
+        return data
 
     def batch(self, positions: Sequence[int] | Indices) -> Batch:
         """The disjoint union of some graphs of this view, built with array operations rather than graph by graph."""

@@ -15,6 +15,7 @@ from mage.datasets.dataset_info import Content, DataRoot, DatasetInfo, Explanati
 from mage.datasets.mnist import SOURCE, read_digits
 from mage.datasets.training_plans import NetworkPlans, TrainingPlan
 from mage.datasets.truth import motif_numbers
+from mage.explanation.subject import ImageSubject
 
 _BRIGHTEST = 15
 _NUM_FEATURES = 5
@@ -44,7 +45,8 @@ def superpixel_columns(images: NDArray[np.uint8], labels: Indices, workers: int 
     determined_by = {"images": digest, "scikit-image": skimage.__version__, "version": 2}
     kept = CachedRows("mnist75sp", determined_by, (len(images), images[0].size))
     make = _SuperpixelGraphs(images, labels, kept, workers)
-    return LazyColumns(labels, _NUM_FEATURES, make, f"mnist75sp {sorted(determined_by.items())} {len(labels)}")
+    identity = f"mnist75sp {sorted(determined_by.items())} {len(labels)}"
+    return LazyColumns(labels, _NUM_FEATURES, make, identity, make.subject)
 
 
 class _SuperpixelGraphs:
@@ -73,6 +75,11 @@ class _SuperpixelGraphs:
             {"edge_motif": edge_motif.astype(np.int8)},
             {"y": self.labels[positions]},
         )
+
+    def subject(self, position: int) -> ImageSubject:
+        """The digit of a graph, with its super-pixels."""
+        image = self.images[position]
+        return ImageSubject.of(image, self.segments(np.array([position])).reshape(image.shape).astype(np.int32))
 
     def segments(self, positions: Indices) -> NDArray[Any]:
         """For each pixel of some images the number of its super-pixel; one row per image."""

@@ -1,28 +1,34 @@
-"""What figures and pages share: layout, colours, and the grounds that explanations are drawn on."""
+"""What figures and pages share: layout, colours, and the scenes that explanations are drawn as."""
 
 from mage.drawing.colours import AGAINST, FOR, coloured_motifs, side_colour
-from mage.drawing.grounds import drawable, ground, undirected_edges
 from mage.drawing.layout import across, stress_layout
 from mage.drawing.molecules import Molecule, molecule_of
 from mage.drawing.motif_names import MotifName, motif_names
 from mage.drawing.pictures import decode_runs, encode_runs, outlines, png_uri
+from mage.drawing.scene import Scene
+from mage.drawing.scenes import drawable, scene_of, undirected_edges
 from mage.drawing.sentences import words_of
+from mage.drawing.svg import scene_svg
+from mage.drawing.untangling import num_crossings
 
 __all__ = [
     "AGAINST",
     "FOR",
     "Molecule",
     "MotifName",
+    "Scene",
     "across",
     "coloured_motifs",
     "decode_runs",
     "drawable",
     "encode_runs",
-    "ground",
     "molecule_of",
     "motif_names",
+    "num_crossings",
     "outlines",
     "png_uri",
+    "scene_of",
+    "scene_svg",
     "side_colour",
     "stress_layout",
     "undirected_edges",

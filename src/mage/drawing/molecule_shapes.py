@@ -58,7 +58,7 @@ def draw_molecule(chemical: Any, size: tuple[int, int] = (-1, -1), **options: fl
     settings.bondLineWidth = 2
     for name, value in options.items():
         setattr(settings, name, value)
-    canvas.DrawMolecule(drawing.PrepareMolForDrawing(chemical, kekulize=True, addChiralHs=False))
+    canvas.DrawMolecule(_prepared(drawing, chemical))
     canvas.FinishDrawing()
     points = [canvas.GetDrawCoords(atom) for atom in range(chemical.GetNumAtoms())]
     return MoleculeDrawing(
@@ -66,6 +66,14 @@ def draw_molecule(chemical: Any, size: tuple[int, int] = (-1, -1), **options: fl
         tuple((point.x, point.y) for point in points),
         _shapes(canvas.GetDrawingText()),
     )
+
+
+def _prepared(drawing: Any, chemical: Any) -> Any:
+    """The molecule with places for its atoms; rings alternate where that can be."""
+    try:
+        return drawing.PrepareMolForDrawing(chemical, kekulize=True, addChiralHs=False)
+    except ValueError:
+        return drawing.PrepareMolForDrawing(chemical, kekulize=False, addChiralHs=False)
 
 
 def _shapes(svg: str) -> tuple[Shape, ...]:

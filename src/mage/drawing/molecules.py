@@ -24,6 +24,7 @@ _NAMED_ATOM = re.compile(r"([A-Z][a-z]?)\d*")
 # What an atom's bonds add up to without a charge, the usual first. Published molecules may leave charges out.
 _VALENCES = {"C": (4,), "N": (3,), "O": (2,), "S": (2, 4, 6), "P": (3, 5), "F": (1,), "Cl": (1,), "Br": (1,), "I": (1,)}
 _DOUBLE = "2"
+_MOST_NEIGHBOURS = {"H": 1, "C": 4, "N": 4, "O": 3, "F": 1}
 _METALS = frozenset({"Li", "Na", "K", "Ag", "Ca", "Mg", "Ba", "Zn"})
 
 
@@ -79,11 +80,20 @@ def molecule_of(explanation: Explanation) -> Molecule | None:
     elements = tuple(match[1] for match in matches if match is not None and match[1] in ELEMENTS)
     if not elements or len(elements) < explanation.num_nodes:
         return None
+    if not isinstance(subject, MoleculeSubject) and not _is_organic(elements, bonds):
+        return None  # nodes that only happen to be named like atoms
     plain = Molecule(elements, (0,) * len(elements), bonds, tuple("" for _ in bonds))
     try:
         return _from_atoms(plain)
     except ImportError:
         return plain
+
+
+def _is_organic(elements: Sequence[str], bonds: Sequence[tuple[int, int, int]]) -> bool:
+    """Whether a graph of named nodes can be an organic molecule: carbon, and no atom with too many neighbours."""
+    neighbours = np.bincount(np.array([bond[:2] for bond in bonds], dtype=np.int64).ravel(), minlength=len(elements))
+    most = [_MOST_NEIGHBOURS.get(element, 6) for element in elements]
+    return "C" in elements and bool((neighbours <= most).all())
 
 
 def read_smiles(smiles: str, num_atoms: int) -> Any:

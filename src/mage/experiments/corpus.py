@@ -17,7 +17,7 @@ from mage.experiments.engines import Engine, Failure, LocalEngine, Payload
 from mage.experiments.locks import Locks, set_aside
 from mage.explainers.graphs import explain, fingerprint
 from mage.explainers.request import ExplainRequest
-from mage.explanation import GraphSubject, Origin, SentenceSubject, subject_of
+from mage.explanation import Origin, subject_of
 from mage.explanation.storage import file_content
 from mage.games.request import GraphRequest
 
@@ -262,9 +262,6 @@ def about_graph(dataset: Any, number: int, model: str) -> dict[str, Any]:
     of_nodes = dataset.task == "node"
     item = dataset[0 if of_nodes else number]
     motifs = dataset.motifs(0 if of_nodes else number)
-    subject = subject_of(item)
-    if isinstance(subject, GraphSubject) and item.get("names") is not None:
-        subject = SentenceSubject(tuple(item.names))
     return {
         "origin": Origin(
             dataset=dataset.title,
@@ -274,7 +271,7 @@ def about_graph(dataset: Any, number: int, model: str) -> dict[str, Any]:
             truth=tuple(tuple(motif) for motif in motifs if not of_nodes or number in motif),
         ),
         "class_names": tuple(dataset.class_names),
-        "subject": subject,
+        "subject": subject_of(item),
     }
 
 

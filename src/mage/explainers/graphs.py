@@ -18,6 +18,7 @@ from mage.explainers.fields import GraphFields, OtherGraphFields
 from mage.explainers.pipeline import InputGraph, Progress, checked_names, explain_game, listed_names
 from mage.explainers.request import ExplainRequest
 from mage.explanation import Explanation, TypedSubject, subject_of
+from mage.explanation.annotations import feature_texts, known_origin
 from mage.games.request import GraphRequest
 
 if TYPE_CHECKING:
@@ -143,8 +144,10 @@ def _explained_graph(
 
 def _input_graph(game: ModelGame, data: Any, names: tuple[str, ...], class_names: Sequence[str] | None) -> InputGraph:
     typed = game.typed
-    subject = subject_of(data) if typed is None else TypedSubject(typed.type_names, typed.relations)
-    return InputGraph(names, game.edge_index, subject, class_names)
+    if typed is not None:
+        return InputGraph(names, game.edge_index, TypedSubject(typed.type_names, typed.relations), class_names)
+    facts = {"node_notes": feature_texts(data), "origin": known_origin(data, game.request.node)}
+    return InputGraph(names, game.edge_index, subject_of(data), class_names, **facts)
 
 
 def names_of(data: Any) -> tuple[str, ...] | None:

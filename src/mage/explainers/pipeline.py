@@ -12,7 +12,7 @@ import numpy as np
 from mage._core.typing import Floats, Integers
 from mage.explainers.consequences import consequences_of
 from mage.explainers.request import ExplainRequest
-from mage.explanation import Explanation, GraphSubject, ModelOutput, Subject
+from mage.explanation import Explanation, GraphSubject, ModelOutput, Origin, Subject
 from mage.games import Game
 from mage.indices import Interactions, compute_interactions
 from mage.motifs import Motif, MotifRequest, MotifSet, MotifsStable, find_motifs
@@ -35,12 +35,16 @@ class InputGraph:
         edge_index: Edges [2, e] as they were given.
         subject: What the nodes are.
         class_names: Names of the classes; None where they are not known.
+        node_notes: What is known of each node in words; empty where nothing is.
+        origin: The true class and the ground truth, where they are known.
     """
 
     names: tuple[str, ...]
     edge_index: Integers
     subject: Subject = field(default_factory=GraphSubject)
     class_names: Sequence[str] | None = None
+    node_notes: tuple[str, ...] = ()
+    origin: Origin | None = None
 
     @classmethod
     def of(cls, game: Game) -> InputGraph:
@@ -99,6 +103,8 @@ def explain_game(
         seconds=time.perf_counter() - started,
         subject=graph.subject,
         class_names=checked_class_names(graph.class_names, game),
+        node_notes=graph.node_notes,
+        origin=graph.origin,
         consequences=consequences,
         request=request,
         method_edge_scores=_scores_of_edges(interactions, game, graph.edge_index),

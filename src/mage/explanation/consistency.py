@@ -66,6 +66,8 @@ def _check_nodes(explanation: Explanation) -> None:
     _check_each("players", explanation.players, count)
     if len(explanation.names) != count:
         raise ValueError(f"names must list {count} names, one per node, got {len(explanation.names)}")
+    if len(explanation.node_notes) not in (0, count):
+        raise ValueError(f"node_notes must list {count} texts, one per node, got {len(explanation.node_notes)}")
     if motifs.num_nodes != count:
         raise ValueError(f"motifs are of {motifs.num_nodes} nodes, the graph has {count}")
     _check_each("motifs", [motif.nodes for motif in motifs], count)

@@ -45,6 +45,7 @@ def crop(explanation: Explanation, most_nodes: int = MOST_NODES) -> Explanation:
         edge_index=edges[:, columns],
         num_nodes=len(kept),
         names=names,
+        node_notes=tuple(explanation.node_notes[v] for v in kept.tolist()) if explanation.node_notes else (),
         subject=explanation.subject.part(kept, columns),
         target_nodes=tuple(v for v in number[list(explanation.target_nodes)].tolist() if v >= 0),
         method_edge_scores=_of_columns(explanation.method_edge_scores, columns),

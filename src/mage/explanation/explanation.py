@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from mage._core.files import atomic_path
 from mage._core.typing import Floats, Integers
 from mage.explanation import outcomes, wording
 from mage.explanation.consistency import check
@@ -20,7 +19,7 @@ from mage.explanation.construction import ModelOutput, explanation_fields
 from mage.explanation.feature_zoom import features_of, motif_nodes
 from mage.explanation.records import Consequences, MotifFeatures, Origin, PlayersCap, Stage
 from mage.explanation.storage import load_explanation, save
-from mage.explanation.subject import GraphSubject, Subject, subject_of
+from mage.explanation.subject import GraphSubject, ImageSubject, Subject, subject_of
 from mage.indices import Interactions
 from mage.motifs import Motif, MotifSet
 
@@ -53,6 +52,7 @@ class Explanation:
             prediction, and whether graphs in one batch stay apart.
         seconds: Wall-clock time it took.
         subject: What the nodes are: plain nodes, atoms, words, regions of a picture; see :mod:`mage.explanation`.
+        node_notes: What is known of each node in words, such as its features; empty where nothing is.
         target_nodes: The explained node, or both ends of the explained link; empty for a whole graph.
         class_names: Names of the classes; empty where they are not known.
         return_type: What the model returns: ``"raw"``, ``"probs"`` or ``"log_probs"``.
@@ -87,6 +87,7 @@ class Explanation:
     num_queries: int
     seconds: float = 0.0
     subject: Subject = field(default_factory=GraphSubject)
+    node_notes: tuple[str, ...] = ()
     target_nodes: tuple[int, ...] = ()
     class_names: tuple[str, ...] = ()
     return_type: str = "raw"
@@ -332,24 +333,26 @@ class Explanation:
         return motif_names(self)
 
     def plot(self, **options: Any) -> Figure:
-        """The graph with its motifs, green for and red against; see :func:`mage.plots.plot_explanation`."""
+        """The graph, molecule, sentence or image with its motifs; see :func:`mage.plots.plot_explanation`.
+
+        A notebook shows the figure; elsewhere ``.show()`` opens it, or writes it to a file and prints its path.
+        """
         from mage.plots import plot_explanation, plot_image
 
-        return plot_image(self, **options) if self.level == "image" else plot_explanation(self, **options)
+        pictures = isinstance(self.subject, ImageSubject) and "positions" not in options
+        return plot_image(self, **options) if pictures else plot_explanation(self, **options)
 
-    def save_html(self, path: str | Path, title: str = "Why?", text: str = "") -> None:
+    def save_html(self, path: str | Path, title: str = "", text: str = "") -> None:
         """Write one self-contained interactive page that opens anywhere, offline; see :mod:`mage.report`.
 
         Args:
             path: File to write, whole or not at all.
-            title: Heading of the page.
+            title: Heading of the page; by default it names the explained class, as in "Why mutagen?".
             text: A paragraph below it.
         """
-        from mage.report import explanation_page
+        from mage.report import save_html
 
-        page = explanation_page(self, title, text)
-        with atomic_path(path) as unfinished:
-            unfinished.write_text(page, encoding="utf-8")
+        save_html(self, path, title, text)
 
     # -- keeping --------------------------------------------------------------------------------------------------
 

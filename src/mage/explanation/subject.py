@@ -218,11 +218,16 @@ class ImageSubject(Subject):
 
 
 def subject_of(data: Any) -> Subject:
-    """The subject of a PyG graph: a molecule where it has a ``smiles`` string or named atoms with bonds, else a graph.
+    """The subject of a PyG graph: its own, a molecule where it has a ``smiles`` string or named atoms, else a graph.
+
+    Its own is ``subject``, where that is a :class:`Subject`: words of a sentence, super-pixels of a picture.
 
     Named atoms with bonds are ``names``, all symbols of elements, and ``bond``, 0, 1 or 2 for a single, double or
     triple bond, one per column of ``edge_index``.
     """
+    given = getattr(data, "subject", None)
+    if isinstance(given, Subject):
+        return given
     smiles, names, bonds = (getattr(data, field, None) for field in ("smiles", "names", "bond"))
     text = smiles if isinstance(smiles, str) else ""
     orders = tuple(int(bond) + 1 for bond in bonds) if bonds is not None else ()

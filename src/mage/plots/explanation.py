@@ -1,69 +1,45 @@
-"""Pictures of an explanation: motifs on the graph, interactions as a heat map."""
+"""Pictures of an explanation: motifs on the graph, molecule, sentence or image, and interactions as a heat map."""
 
 from __future__ import annotations
 
+import textwrap
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from mage._core.optional import require
-from mage.drawing import coloured_motifs
-from mage.explanation.crop import crop
-from mage.graph import PlayerGraph
-from mage.plots.indices import graph_positions, sign_map
-from mage.plots.titles import score_lines, set_title
+from mage.drawing import Scene, drawable, scene_of, undirected_edges
+from mage.drawing.scenes import graph_scene
+from mage.plots.indices import sign_map
+from mage.plots.scene import draw_scene
+from mage.plots.titles import score_lines
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
     from mage.explanation import Explanation
+    from mage.plots.figures import ExplanationFigure
+
+_MARGIN = 0.15  # inches
+_WIDTH, _HEIGHT = 5.6, 4.8  # of the drawing at most
+_SENTENCE_WIDTH = 8.0
+_MAP = 4.6
+_LINE = 0.19  # height of a line of the title
+_LARGEST = 1.1  # points for a unit of the drawing
+_LETTERS = 15  # of a title, per inch
 
 
 def draw_motifs(axes: Axes, explanation: Explanation, positions: Any = None, labels: bool | None = None) -> None:
-    """Draw the graph with its motifs: green for, red and hatched against, stronger ones darker.
+    """Draw an explanation as pages do: motifs green for, red and hatched against, stronger ones darker.
 
     Args:
-        axes: Where to draw.
+        axes: Where to draw; they must have their place in the figure already, for lines are as wide as the scale says.
         explanation: What to draw.
-        positions: Positions of the nodes [n, 2]; a layout of the graph by default.
-        labels: Whether to write the nodes' names; by default up to 60 nodes.
+        positions: Positions of the nodes [n, 2]; by default the layout that pages use.
+        labels: Whether to write the nodes' names; by default up to 80 nodes.
     """
-    graph = PlayerGraph.from_edge_index(explanation.edge_index, explanation.num_nodes)
-    place = graph_positions(graph) if positions is None else np.asarray(positions)
-    size = float(np.clip(9000 / max(explanation.num_nodes, 1), 25, 320))
-    for i, j in graph.edges.tolist():
-        axes.plot(*place[[i, j]].T, color="0.8", linewidth=1, zorder=1)
-    axes.scatter(place[:, 0], place[:, 1], s=size, color="white", edgecolors="0.6", zorder=3)
-    for motif, colour, strength in coloured_motifs(explanation):
-        nodes = list(motif.nodes)
-        style = "-" if motif.sign > 0 else (0, (3, 1.5))
-        for i, j in explanation.motif_edges(motif):
-            axes.plot(
-                *place[[i, j]].T,
-                color=colour,
-                linewidth=2 + 4 * strength,
-                alpha=0.3 + 0.7 * strength,
-                linestyle=style,
-                zorder=2,
-            )
-        axes.scatter(
-            place[nodes, 0],
-            place[nodes, 1],
-            s=size * 1.15,
-            color=colour,
-            alpha=0.25 + 0.6 * strength,
-            edgecolors=colour,
-            linewidths=1.5,
-            hatch=None if motif.sign > 0 else "////",
-            zorder=4,
-        )
-    if labels if labels is not None else explanation.num_nodes <= 60:
-        for v, name in enumerate(explanation.names):
-            axes.annotate(name, place[v], ha="center", va="center", fontsize=7, zorder=5, parse_math=False)
-    axes.set_axis_off()
-    axes.margins(0.08)
-    axes.set_aspect("equal")
+    scene = scene_of(explanation) if positions is None else _placed(explanation, positions)
+    draw_scene(axes, explanation, scene, labels is not False)
 
 
 def draw_heat_map(axes: Axes, explanation: Explanation) -> None:
@@ -76,26 +52,83 @@ def draw_heat_map(axes: Axes, explanation: Explanation) -> None:
     if len(names) <= 40:
         axes.set_xticks(range(len(names)), names, rotation=90, fontsize=6, parse_math=False)
         axes.set_yticks(range(len(names)), names, fontsize=6, parse_math=False)
-    axes.set_title("interactions (single nodes on the diagonal)", fontsize=9)
+    axes.set_title(f"interactions (single {explanation.subject.nodes} on the diagonal)", fontsize=9)
+
+
+def plot_explanation(explanation: Explanation, positions: Any = None, heat_map: bool = True) -> ExplanationFigure:
+    """The graph, molecule, sentence or image with its motifs and their scores, and the heat map beside it.
+
+    Args:
+        explanation: What to draw.
+        positions: Positions of the nodes [n, 2]; by default the layout that pages use.
+        heat_map: Whether to draw the second panel.
+    """
+    if positions is None:
+        explanation = drawable(explanation)
+        scene = scene_of(explanation)
+    else:
+        scene = _placed(explanation, positions)
+    figure, axes = scene_figure(explanation, scene, (explanation.verdict, *score_lines(explanation)), beside=heat_map)
+    if heat_map:
+        draw_heat_map(axes, explanation)
+    return figure
+
+
+def scene_figure(
+    explanation: Explanation, scene: Scene, title: tuple[str, ...], beside: bool
+) -> tuple[ExplanationFigure, Any]:
+    """A figure with a drawn scene, lines above it, and room beside it.
+
+    Args:
+        explanation: What to draw.
+        scene: Where everything lies.
+        title: Lines of the title; long ones are wrapped.
+        beside: Whether to make axes beside the drawing.
+
+    Returns:
+        The figure, and the axes beside the drawing or None.
+    """
+    require("matplotlib", "plot")
+    from mage.plots.figures import ExplanationFigure
+
+    widest = _SENTENCE_WIDTH if scene.kind == "sentence" else _WIDTH
+    points = min(72 * widest / scene.box.width, 72 * _HEIGHT / scene.box.height, _LARGEST)
+    width, height = scene.box.width * points / 72, scene.box.height * points / 72
+    left = max(width, 3.6)
+    lines = [part for line in title for part in textwrap.wrap(line, int(_LETTERS * left)) or [""]]
+    top = _LINE * len(lines) + _MARGIN
+    tall = max(height + top, _MAP + 1.2 if beside else 0.0) + _MARGIN
+    whole = left + 2 * _MARGIN + (_MAP + 1.4 if beside else 0.0)
+    figure = ExplanationFigure(figsize=(whole, tall))
+    axes = figure.add_axes((_MARGIN / whole, (tall - top - height) / tall, width / whole, height / tall))
+    draw_scene(axes, explanation, scene)
+    for place, line in enumerate(lines):
+        figure.text(
+            _MARGIN / whole,
+            1 - (_MARGIN + _LINE * place) / tall,
+            line,
+            fontsize=9,
+            va="top",
+            fontweight="bold" if place == 0 else "normal",
+            parse_math=False,
+        )
+    if not beside:
+        return figure, None
+    corner = (left + 2 * _MARGIN + 0.9) / whole, 1 - (_MAP + 0.4) / tall
+    return figure, figure.add_axes((*corner, _MAP / whole, _MAP / tall))
+
+
+def _placed(explanation: Explanation, positions: Any) -> Scene:
+    """The graph at given positions, scaled so that its edges are as long as in other drawings."""
+    edges = undirected_edges(explanation)
+    place = np.asarray(positions, dtype=np.float64)
+    if place.shape != (explanation.num_nodes, 2):
+        raise ValueError(f"positions must have shape [{explanation.num_nodes}, 2], got {list(place.shape)}")
+    lengths = [float(np.linalg.norm(place[i] - place[j])) for i, j in edges]
+    return graph_scene(explanation.names, edges, place / (float(np.median(lengths)) if any(lengths) else 1.0))
 
 
 def _players_by_motif(explanation: Explanation) -> list[int]:
     labels = explanation.motifs.labels
     ranks = [min((labels[v] or len(labels)) for v in nodes) for nodes in explanation.players]
     return sorted(range(len(ranks)), key=lambda player: (ranks[player], player))
-
-
-def plot_explanation(explanation: Explanation, positions: Any = None, heat_map: bool = True) -> Figure:
-    """The graph with its motifs, their scores, and the heat map beside it."""
-    require("matplotlib", "plot")
-    from matplotlib.figure import Figure
-
-    if positions is None:
-        explanation = crop(explanation)
-    figure = Figure(figsize=(11 if heat_map else 6, 5.6), layout="constrained")
-    axes = figure.add_subplot(1, 2 if heat_map else 1, 1)
-    draw_motifs(axes, explanation, positions)
-    set_title(axes, explanation.headline, *score_lines(explanation))
-    if heat_map:
-        draw_heat_map(figure.add_subplot(1, 2, 2), explanation)
-    return figure

@@ -5,12 +5,14 @@ from __future__ import annotations
 import html
 from typing import TYPE_CHECKING, NamedTuple
 
+from mage.drawing.motif_places import motif_letter
 from mage.explanation.outcomes import percent
 
 if TYPE_CHECKING:
     from mage.explanation import CoalitionOutput, Consequences, Explanation
 
 _WIDTH, _HEIGHT = 240.0, 14.0
+_ROUNDING = 1e-6  # models compute in single precision
 
 
 class Step(NamedTuple):
@@ -29,8 +31,13 @@ class Step(NamedTuple):
     is_total: bool = False
 
 
-def consequences_card(explanation: Explanation) -> str:
-    """The card of a page that says what follows from the motifs; empty where the model was not asked."""
+def consequences_card(explanation: Explanation, suffix: str = "") -> str:
+    """The card of a page that says what follows from the motifs; empty where the model was not asked.
+
+    Args:
+        explanation: What to show.
+        suffix: What the names of its elements end in, where a page has several.
+    """
     consequences = explanation.consequences
     if consequences is None:
         return ""
@@ -39,14 +46,14 @@ def consequences_card(explanation: Explanation) -> str:
     unit = html.escape("output" if explanation.target is None else explanation.output)
     rows = "".join(
         f'<tr><th scope="row">{html.escape(step.name)}</th><td>{_bar(step, low, high)}</td>'
-        f'<td class="number">{"" if step.is_total else f"{step.end - step.start:+.4g}"}</td>'
-        f'<td class="number">{step.end:.4g}</td></tr>'
+        f'<td class="number">{"" if step.is_total else _signed(step.end - step.start)}</td>'
+        f'<td class="number">{_printed(step.end)}</td></tr>'
         for step in steps
     )
-    return f"""<section class="card follows" aria-labelledby="follows-heading">
-<div class="heading"><h2 id="follows-heading">What follows</h2></div>
+    return f"""<section class="card follows" aria-labelledby="follows-heading{suffix}">
+<div class="heading"><h2 id="follows-heading{suffix}">From the baseline to the prediction</h2></div>
 <div class="follows-parts"><table class="waterfall">
-<thead><tr><th></th><th></th><th class="number">adds</th><th class="number">{unit}</th></tr></thead>
+<thead><tr><td></td><td></td><th class="number">adds</th><th class="number">{unit}</th></tr></thead>
 <tbody>{rows}</tbody></table>{_effects(consequences, unit)}</div>
 </section>"""
 
@@ -56,9 +63,14 @@ def waterfall(consequences: Consequences, nodes: str = "nodes") -> list[Step]:
     baseline, prediction = consequences.baseline.value, consequences.prediction.value
     steps = [Step(f"no {nodes}", baseline, baseline, is_total=True)]
     for rank, effect in enumerate(consequences.motifs):
-        steps.append(Step(f"motif {rank + 1} alone", steps[-1].end, steps[-1].end + effect.alone.value - baseline))
+        steps.append(
+            Step(f"motif {motif_letter(rank)} alone", steps[-1].end, steps[-1].end + effect.alone.value - baseline)
+        )
     if consequences.together is not None and len(consequences.motifs) > 1:
-        steps.append(Step("motifs together", steps[-1].end, consequences.together.alone.value))
+        step = Step("motifs together", steps[-1].end, consequences.together.alone.value)
+        scale = max(abs(one.end) for one in steps)
+        # What rounding leaves is no step.
+        steps += [step] if abs(step.end - step.start) > _ROUNDING * scale else []
     if consequences.motifs:
         steps.append(Step(f"all other {nodes}", steps[-1].end, prediction))
     return [*steps, Step(f"all {nodes}", baseline, prediction, is_total=True)]
@@ -78,7 +90,7 @@ def _bar(step: Step, low: float, high: float) -> str:
 
 def _effects(consequences: Consequences, unit: str) -> str:
     """Outputs with only each motif and without it, as numbers and as probabilities."""
-    rows = [(f"motif {rank + 1}", effect) for rank, effect in enumerate(consequences.motifs)]
+    rows = [(f"motif {motif_letter(rank)}", effect) for rank, effect in enumerate(consequences.motifs)]
     if consequences.together is not None and len(consequences.motifs) > 1:
         rows.append(("all motifs", consequences.together))
     if not rows:
@@ -89,12 +101,21 @@ def _effects(consequences: Consequences, unit: str) -> str:
     columns = 1 if consequences.baseline.probability is None else 2
     names = f'<th class="number">{unit}</th>' + ('<th class="number">probability</th>' if columns == 2 else "")
     return (
-        f'<table class="effects"><thead><tr><th></th><th colspan="{columns}">alone</th>'
-        f'<th colspan="{columns}">without it</th></tr><tr><th></th>{names}{names}</tr></thead>'
+        f'<table class="effects"><thead><tr><td></td><th colspan="{columns}">alone</th>'
+        f'<th colspan="{columns}">without it</th></tr><tr><td></td>{names}{names}</tr></thead>'
         f"<tbody>{body}</tbody></table>"
     )
 
 
 def _cells(outcome: CoalitionOutput) -> str:
     chance = "" if outcome.probability is None else f'<td class="number">{percent(outcome.probability)}</td>'
-    return f'<td class="number">{outcome.value:.4g}</td>{chance}'
+    return f'<td class="number">{_printed(outcome.value)}</td>{chance}'
+
+
+def _printed(value: float) -> str:
+    """A few digits, with a true minus sign."""
+    return f"{value:.4g}".replace("-", "−")
+
+
+def _signed(value: float) -> str:
+    return f"{value:+.4g}".replace("-", "−")

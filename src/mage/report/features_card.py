@@ -5,6 +5,8 @@ from __future__ import annotations
 import html
 from typing import TYPE_CHECKING
 
+from mage.drawing.motif_places import motif_letter
+
 if TYPE_CHECKING:
     from mage.explanation import Explanation, MotifFeatures
 
@@ -12,21 +14,26 @@ _WIDTH, _HEIGHT = 240.0, 14.0
 _MOST = 12  # features of one motif
 
 
-def features_card(explanation: Explanation) -> str:
-    """The card of a page with what :meth:`mage.Explanation.features` has computed; empty where nothing was."""
+def features_card(explanation: Explanation, suffix: str = "") -> str:
+    """The card of a page with what :meth:`mage.Explanation.features` has computed; empty where nothing was.
+
+    Args:
+        explanation: What to show.
+        suffix: What the names of its elements end in, where a page has several.
+    """
     if not explanation.motif_features:
         return ""
-    ranks = {motif.nodes: rank for rank, motif in enumerate(explanation.motifs, start=1)}
-    parts = "".join(_table(explanation, part, ranks.get(part.nodes)) for part in explanation.motif_features)
-    return f"""<section class="card follows" aria-labelledby="features-heading">
-<div class="heading"><h2 id="features-heading">Which features matter</h2></div>
+    letters = {motif.nodes: motif_letter(rank) for rank, motif in enumerate(explanation.motifs)}
+    parts = "".join(_table(explanation, part, letters.get(part.nodes)) for part in explanation.motif_features)
+    return f"""<section class="card follows" aria-labelledby="features-heading{suffix}">
+<div class="heading"><h2 id="features-heading{suffix}">Which features matter</h2></div>
 <div class="follows-parts">{parts}</div>
 </section>"""
 
 
-def _table(explanation: Explanation, part: MotifFeatures, rank: int | None) -> str:
+def _table(explanation: Explanation, part: MotifFeatures, letter: str | None) -> str:
     names = ", ".join(explanation.names[node] for node in part.nodes[:6]) + (", …" if len(part.nodes) > 6 else "")
-    title = html.escape(f"motif {rank}: {names}" if rank is not None else names)
+    title = html.escape(f"motif {letter}: {names}" if letter is not None else names)
     rows = part.top(_MOST)
     largest = max((abs(value) + error for _, value, error in rows), default=0.0) or 1.0
     body = "".join(
@@ -39,7 +46,7 @@ def _table(explanation: Explanation, part: MotifFeatures, rank: int | None) -> s
     remark = f"Absent features are {absent}. {'Exact' if part.exact else f'Estimated ({part.method})'}."
     remark += f" {more} more features." if more > 0 else ""
     return (
-        f'<table class="features"><caption>{title}</caption><thead><tr><th>feature</th><th></th>'
+        f'<table class="features"><caption>{title}</caption><thead><tr><th>feature</th><td></td>'
         f'<th class="number">adds</th></tr></thead><tbody>{body}</tbody>'
         f'<tfoot><tr><td colspan="3" class="faint">{html.escape(remark)}</td></tr></tfoot></table>'
     )

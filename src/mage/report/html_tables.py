@@ -21,9 +21,9 @@ def motif_table(explanation: Explanation) -> str:
     motifs = explanation.motifs
     proof = f"Motifs {motifs.proof}" if len(motifs) else "Searched"
     effects = ("alone", "without it") if explanation.consequences is not None else ()
-    headings = "".join(f"<th>{heading}</th>" for heading in ("speaks", "score", *effects, "nodes"))
+    headings = "".join(f"<th>{heading}</th>" for heading in ("speaks", "score", *effects, explanation.subject.nodes))
     rows = "".join(
-        f'<tr><td class="{side}">{sign} {side}</td><td class="number">{motif.score:+.4g}'
+        f'<tr><td class="{side}">{side} {sign}</td><td class="number">{motif.score:+.4g}'
         f"{html.escape(explanation.error_text(motif))}</td>"
         f"{''.join(f'<td class=number>{html.escape(cell)}</td>' for cell in effect_cells(explanation, rank))}"
         f"<td>{html.escape(members(explanation, motif))}</td></tr>"
@@ -39,11 +39,11 @@ def motif_table(explanation: Explanation) -> str:
 
 
 def class_rows(explanation: Explanation) -> tuple[str, str] | None:
-    """The explained class, and the probabilities of the likeliest classes as bars; None for regression."""
+    """The predicted class, and the probabilities of the likeliest classes as bars; None for regression."""
     chances = explanation.probabilities
     if chances is None or explanation.target is None:
         return None
-    answer = html.escape(class_name(explanation, explanation.target))
+    answer = html.escape(class_name(explanation, int(chances.argmax())))
     shown = np.argsort(-chances, kind="stable")[:_MOST_CLASSES].tolist()
     if explanation.target not in shown:
         shown[-1] = explanation.target
@@ -55,8 +55,16 @@ def class_rows(explanation: Explanation) -> tuple[str, str] | None:
         f'<td class="number">{percent(float(chances[k]))}</td></tr>'
         for k in shown
     )
-    more = f'<p class="faint">{len(chances) - len(shown)} more classes</p>' if len(chances) > len(shown) else ""
-    return answer, f'<table class="classes">{rows}</table>{more}'
+    rest = len(chances) - len(shown)
+    more = f'<p class="faint">{plural(rest, "more class", "more classes")}</p>' if rest else ""
+    other = explanation.target != int(chances.argmax())
+    what = f'<p class="soft">Explained: {html.escape(class_name(explanation, explanation.target))}</p>' if other else ""
+    return answer, f'<table class="classes">{rows}</table>{more}{what}'
+
+
+def plural(count: int, one: str, several: str) -> str:
+    """A count with its noun."""
+    return f"{count:,} {one if count == 1 else several}"
 
 
 def sentence(text: str) -> str:

@@ -1,4 +1,4 @@
-"""What a notebook shows of an explanation or of interactions: still pictures and tables, no scripts."""
+"""What a notebook shows: of an explanation its interactive page in a frame, of interactions a picture and a table."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import numpy as np
 from mage.drawing import drawable, side_colour
 from mage.drawing.colours import LINE
 from mage.report.html_tables import motif_table
+from mage.report.page import explanation_page
 from mage.report.still_picture import still_picture
 
 if TYPE_CHECKING:
@@ -20,16 +21,24 @@ _MOST_DRAWN = 120  # nodes; a picture of more says little in a notebook
 _MOST_IN_MAP = 60
 _CELL = 12
 _MARGIN = 70
+_FRAME_HEIGHT = 820
 
 
 def explanation_html(explanation: Explanation) -> str:
-    """Prediction, the graph with its motifs, and their table."""
+    """The interactive page in a frame that can reach nothing outside it, and below it a still picture and a table.
+
+    The frame shows the picture by itself where scripts may not run. Viewers that drop frames, such as those of code
+    hosts, are left with the part below.
+    """
+    frame = html.escape(explanation_page(explanation), quote=True)
     picture = still_picture(drawable(explanation, _MOST_DRAWN))
     how = html.escape(f"{explanation.how}; {explanation.num_queries:,} runs of the model, {explanation.seconds:.2f} s")
     return (
-        f"<div><p><b>{html.escape(explanation.headline)}</b></p>{picture}{motif_table(explanation)}"
-        f"<p><small>{how}. <code>explanation.save_html(path)</code> writes an interactive page.</small></p>"
-        "</div>"
+        f'<div><iframe srcdoc="{frame}" sandbox="allow-scripts allow-downloads" width="100%" height="{_FRAME_HEIGHT}" '
+        f'loading="lazy" style="border:0" title="{html.escape(explanation.verdict)}"></iframe>'
+        f"<details><summary>{html.escape(explanation.verdict)}: still picture and table</summary>"
+        f"{picture}{motif_table(explanation)}<p><small>{how}. <code>explanation.save_html(path)</code> writes "
+        "the page to a file.</small></p></details></div>"
     )
 
 

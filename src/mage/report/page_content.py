@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import base64
 from collections import Counter
+from collections.abc import Sequence
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from mage._core.typing import Floats, Integers
-from mage.drawing import ground, stress_layout, undirected_edges
+from mage.drawing import scene_of, undirected_edges
+from mage.explanation.outcomes import class_name, effect_cells
 from mage.report.solutions import SolutionGrid, solution_grid
 
 if TYPE_CHECKING:
@@ -18,20 +20,23 @@ if TYPE_CHECKING:
 
 _MOST_IN_MAP = 400  # players of the heat map; the strongest where there are more, or the page would weigh megabytes
 
-_MOST_PLACED = 500  # nodes; placing takes time with the square of them
 _ROUNDING = 1e-6  # of the largest interaction: models compute in single precision
-_UNIT = 58  # length of an edge in the drawing
 
 
-def page_content(explanation: Explanation) -> dict[str, Any]:
+def page_content(explanation: Explanation, title: str = "", numbers: Sequence[int] | None = None) -> dict[str, Any]:
     """All that the script of the page shows, as plain values.
+
+    Args:
+        explanation: What to show.
+        title: Heading of the page.
+        numbers: Numbers of the nodes in a graph that this is a part of; by default they are their own.
 
     Players are what interacts: mostly nodes, else groups of nodes. Everything but the drawing is about players, and
     ``owner`` says to which player a node of the drawing belongs (−1: it does not play).
     """
     interactions = explanation.interactions
-    drawn_on = ground(explanation)
-    nodes = _node_names(explanation, drawn_on.get("symbols"))
+    scene = scene_of(explanation)
+    nodes = _node_names(explanation, scene.symbols)
     owner = np.full(explanation.num_nodes, -1, dtype=np.int64)
     for player, members in enumerate(explanation.players if explanation.player_kind != "edges" else ()):
         owner[list(members)] = player
@@ -41,15 +46,33 @@ def page_content(explanation: Explanation) -> dict[str, Any]:
     ]
     edges = undirected_edges(explanation)
     scale = float(np.nanmax(np.abs(interactions.values), initial=0.0))
+    by_edges = explanation.player_kind == "edges"
+    grouped = not by_edges and any(len(members) != 1 for members in explanation.players)
+    subject, truth = explanation.subject, explanation.origin.truth if explanation.origin is not None else ()
     return {
-        "drawing": drawn_on,
+        "drawing": scene.plain(),
+        "title": title,
+        "target": explained_output(explanation),
+        "output": explanation.output,
+        "words": {
+            "node": subject.node,
+            "nodes": subject.nodes,
+            "player": "edge" if by_edges else "group" if grouped else subject.node,
+            "players": "groups" if grouped else explanation.players_noun,
+            "whole": subject.whole,
+        },
         "nodes": nodes,
-        "labels": list(explanation.names),
+        **({} if numbers is None else {"numbers": [int(number) for number in numbers]}),
+        "notes": list(explanation.node_notes),
         "owner": owner.tolist(),
-        "edges": edges,
-        "places": _first_places(edges, explanation.num_nodes),
+        "edges": [list(pair) for pair in edges],
+        **({"ends": [list(nodes) for nodes in explanation.players]} if by_edges else {}),
+        "explained": list(explanation.target_nodes),
+        "truth": sorted({node for group in truth for node in group}),
+        "effects": [
+            list(cells) for rank in range(len(explanation.motifs)) if (cells := effect_cells(explanation, rank))
+        ],
         "players": players,
-        "grouped": any(len(members) != 1 for members in explanation.players),
         "first": [_short(value) for value in _without_noise(interactions.first_order, scale).tolist()],
         "share": [_short(value) for value in _without_noise(player_shares(explanation), scale).tolist()],
         "shareName": share_name(explanation),
@@ -59,21 +82,18 @@ def page_content(explanation: Explanation) -> dict[str, Any]:
     }
 
 
-def _node_names(explanation: Explanation, symbols: list[str] | None) -> list[str]:
+def explained_output(explanation: Explanation) -> str:
+    """The explained class by its name; of a regression, what is explained."""
+    return explanation.output if explanation.target is None else class_name(explanation, explanation.target)
+
+
+def _node_names(explanation: Explanation, symbols: Sequence[str]) -> list[str]:
     """Names that tell nodes apart: atoms without names are called by their element, equal names get their number."""
     names = list(explanation.names)
-    if symbols is not None and names == [str(node) for node in range(len(names))]:
+    if symbols and names in ([str(node) for node in range(len(names))], list(symbols)):
         return [f"{symbol}{node}" for node, symbol in enumerate(symbols)]
     counts = Counter(names)
     return [name if counts[name] == 1 else f"{name} ·{node}" for node, name in enumerate(names)]
-
-
-def _first_places(edges: list[list[int]], num_nodes: int) -> list[list[float]]:
-    """Positions from which the page arranges a graph: good ones make its arrangement good."""
-    if num_nodes > _MOST_PLACED:
-        return []
-    places = stress_layout(np.array(edges, dtype=np.int64).reshape(-1, 2), num_nodes)
-    return [[round(_UNIT * x, 1), round(_UNIT * y, 1)] for x, y in places.tolist()]
 
 
 def player_shares(explanation: Explanation) -> Floats:

@@ -1,0 +1,175 @@
+"""What an explanation is drawn as: a molecule, a sentence, a picture, or else the graph itself."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from mage._core.typing import Integers
+from mage.drawing.labels import place_labels
+from mage.drawing.layout import stress_layout, turned
+from mage.drawing.molecule_shapes import draw_molecule
+from mage.drawing.molecules import molecule_of
+from mage.drawing.scene import Box, Picture, Scene, bounding_box
+from mage.drawing.sentences import sentence_scene
+from mage.explanation.crop import crop, nodes_in_view
+from mage.explanation.subject import GraphSubject, ImageSubject, MoleculeSubject, SentenceSubject, Subject
+from mage.graph import PlayerGraph
+
+if TYPE_CHECKING:
+    from mage.explanation import Explanation
+
+_BOND_SCALE = 34  # units for one ångström: letters and lines are as large in all molecules
+_ATOM_RADIUS = 13.0
+_FEW_NODES = 60
+_MOST_NODES = 300
+_MOST_LABELS = 80
+_MOST_WITH_ROOM = 40  # nodes; drawings of so many are widened until their names do not touch
+_UNIT = 58.0  # length of an edge
+_WIDER = (1.0, 1.15, 1.3, 1.5, 1.75, 2.0)
+_PICTURE_SIDE = 480.0  # of the longer side, whatever the number of pixels
+
+
+def scene_of(explanation: Explanation) -> Scene:
+    """The drawing of an explanation, without its motifs; what does not fit the graph is passed over."""
+    make = next(make for kind, make in _SCENES.items() if isinstance(explanation.subject, kind))
+    return make(explanation) or _graph(explanation)
+
+
+def drawable(explanation: Explanation, most_nodes: int = _MOST_NODES) -> Explanation:
+    """The explanation itself, or of a large graph the part around its motifs.
+
+    Where few nodes are players, as in the neighbourhood of one node, no more other nodes than players are drawn.
+    """
+    most = _most_drawn(explanation, most_nodes)
+    return explanation if most is None else crop(explanation, most)
+
+
+def drawn_nodes(explanation: Explanation, most_nodes: int = _MOST_NODES) -> Integers:
+    """The nodes of the graph that :func:`drawable` keeps, ascending."""
+    most = _most_drawn(explanation, most_nodes)
+    return np.arange(explanation.num_nodes) if most is None else nodes_in_view(explanation, most)
+
+
+def _most_drawn(explanation: Explanation, most_nodes: int) -> int | None:
+    """How many nodes of a graph are drawn at most; None for all."""
+    if isinstance(explanation.subject, SentenceSubject | ImageSubject):
+        return None
+    num_playing = sum(len(nodes) for nodes in explanation.players)
+    most = min(most_nodes, max(2 * num_playing, _FEW_NODES))
+    return None if explanation.num_nodes <= most or molecule_of(explanation) is not None else most
+
+
+def undirected_edges(explanation: Explanation) -> list[tuple[int, int]]:
+    """Edges of the input graph as pairs i < j, each once."""
+    pairs = PlayerGraph.from_edge_index(explanation.edge_index, explanation.num_nodes).edges.tolist()
+    return [(i, j) for i, j in pairs]
+
+
+def graph_scene(names: tuple[str, ...], edges: list[tuple[int, int]], places: Any = None) -> Scene:
+    """A graph as circles and lines, with names beside the nodes or in them.
+
+    Args:
+        names: A name per node.
+        edges: Pairs of nodes.
+        places: Positions [n, 2] for edges of length 1, y upwards; a layout by default.
+    """
+    count = len(names)
+    pairs = np.array(edges, dtype=np.int64).reshape(-1, 2)
+    if places is None:
+        places = turned(stress_layout(pairs, count))
+    flipped = np.asarray(places, dtype=np.float64) * (1.0, -1.0)
+    radius = 11.0 if count <= 60 else 8.0 if count <= 150 else 6.0
+    labels: tuple[Any, ...] = (None,) * count
+    spots = _UNIT * flipped
+    if count <= _MOST_LABELS:
+        for wider in _WIDER if count <= _MOST_WITH_ROOM else (1.0,):
+            spots = _UNIT * wider * flipped
+            labels, num_hidden = place_labels(names, spots, pairs, radius)
+            if not num_hidden:
+                break
+    return Scene(
+        kind="graph",
+        box=bounding_box(spots, 46.0),
+        places=spots,
+        edges=tuple(edges),
+        radius=radius,
+        reach=radius + 8,
+        labels=labels,
+    )
+
+
+def picture_scene(pixels: Any, segments: Any, count: int, edges: list[tuple[int, int]]) -> Scene:
+    """A picture whose regions are nodes.
+
+    Args:
+        pixels: The picture as bytes [h, w], [h, w, 3] or [h, w, 4].
+        segments: For each pixel the number of its node [h, w]; −1 for none.
+        count: Number of nodes.
+        edges: Pairs of nodes.
+    """
+    height, width = segments.shape
+    unit = _PICTURE_SIDE / max(height, width)
+    rows, columns = np.nonzero(segments >= 0)
+    labels = segments[rows, columns]
+    size = np.bincount(labels, minlength=count)
+    middle = [np.bincount(labels, where + 0.5, minlength=count) / np.maximum(size, 1) for where in (columns, rows)]
+    places = np.where((size > 0)[:, None], unit * np.stack(middle, axis=1), -20.0)
+    return Scene(
+        kind="image",
+        box=Box(-8.0, -26.0, width * unit + 16, height * unit + 34),
+        places=places,
+        edges=tuple(edges),
+        radius=6.0,
+        reach=6.0,
+        labels=(None,) * count,
+        picture=Picture(pixels, segments, unit),
+        scale=1.1,
+    )
+
+
+def _image(explanation: Explanation) -> Scene:
+    subject: Any = explanation.subject
+    return picture_scene(subject.pixels, subject.segments, explanation.num_nodes, undirected_edges(explanation))
+
+
+def _sentence(explanation: Explanation) -> Scene:
+    subject: Any = explanation.subject
+    return sentence_scene(subject.words, undirected_edges(explanation))
+
+
+def _molecule(explanation: Explanation) -> Scene | None:
+    """The molecule as RDKit draws it, if it is here: shapes in one ink, and where its atoms lie."""
+    molecule = molecule_of(explanation)
+    if molecule is None or molecule.chemical is None:
+        return None
+    drawing = draw_molecule(molecule.chemical, scalingFactor=_BOND_SCALE)
+    width, height = drawing.size
+    return Scene(
+        kind="molecule",
+        box=Box(-24.0, -34.0, width + 48, height + 58),
+        places=np.array(drawing.places, dtype=np.float64).reshape(-1, 2),
+        edges=tuple(undirected_edges(explanation)),
+        radius=_ATOM_RADIUS,
+        reach=_ATOM_RADIUS + 2,
+        labels=(None,) * explanation.num_nodes,
+        ink=drawing.shapes,
+        symbols=molecule.elements,
+        scale=1.6,
+    )
+
+
+def _graph(explanation: Explanation) -> Scene:
+    return graph_scene(explanation.names, undirected_edges(explanation))
+
+
+# A new kind of subject is drawn as a graph until it has a line here. Graphs of named atoms are molecules.
+_SCENES: dict[type[Subject], Callable[[Explanation], Scene | None]] = {
+    ImageSubject: _image,
+    MoleculeSubject: _molecule,
+    SentenceSubject: _sentence,
+    GraphSubject: _molecule,
+    Subject: _graph,
+}

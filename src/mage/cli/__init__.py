@@ -15,6 +15,7 @@ MODULES = (
     "data",
     "benchmark",
     "report",
+    "viewing",
 )
 """Modules with commands, in the order of ``mage --help``. A module adds its commands to the app when it is imported."""
 

@@ -128,6 +128,7 @@ class Columns:
     def subject(self, position: int) -> Subject | None:
         """What the nodes of a graph are, where its columns do not say it."""
         del position
+        return None
 
     def fingerprint(self) -> str:
         """What tells these graphs from others: a digest of their arrays."""

@@ -104,7 +104,7 @@ def turned(place: Floats, aspect: float = _ASPECT) -> Floats:
     turns = [np.array([[np.cos(a), np.sin(a)], [-np.sin(a), np.cos(a)]]) for a in angles]
     layouts = [np.asarray(place) @ turn for turn in turns]
     need = [round(float((np.ptp(layout, axis=0) / (aspect, 1.0)).max()), 6) for layout in layouts]
-    return layouts[int(np.argmin(need))]
+    return np.asarray(layouts[int(np.argmin(need))])
 
 
 def across(place: Floats) -> Floats:

@@ -132,7 +132,7 @@ def _tangles_at(node: int, spots: Floats, place: Floats, pairs: Integers) -> Int
 def _on_edges(spots: Floats, nodes: Integers, place: Floats, pairs: Integers) -> Masks:
     """Whether each of some nodes, put at a place of its own, lies on each edge [k, m]; never on its own edges."""
     near = _near(spots[:, None], place[pairs[:, 0]][None], place[pairs[:, 1]][None])
-    return near & ~(pairs[None] == nodes[:, None, None]).any(axis=2)
+    return np.asarray(near & ~(pairs[None] == nodes[:, None, None]).any(axis=2))
 
 
 def _near(spot: Floats, start: Floats, end: Floats) -> Masks:

@@ -146,8 +146,8 @@ def _input_graph(game: ModelGame, data: Any, names: tuple[str, ...], class_names
     typed = game.typed
     if typed is not None:
         return InputGraph(names, game.edge_index, TypedSubject(typed.type_names, typed.relations), class_names)
-    facts = {"node_notes": feature_texts(data), "origin": known_origin(data, game.request.node)}
-    return InputGraph(names, game.edge_index, subject_of(data), class_names, **facts)
+    origin = known_origin(data, game.request.node)
+    return InputGraph(names, game.edge_index, subject_of(data), class_names, feature_texts(data), origin)
 
 
 def names_of(data: Any) -> tuple[str, ...] | None:

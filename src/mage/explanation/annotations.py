@@ -47,6 +47,7 @@ def known_origin(data: Any, node: Any = None) -> Origin | None:
     """The true class ``data.y`` and the ground truth ``data.node_motif`` of a graph or a node; None without either."""
     if node is not None and not isinstance(node, int | np.integer):
         return None
+    node = None if node is None else int(node)
     label = _label(getattr(data, "y", None), node, int(data.num_nodes))
     truth = _truth(getattr(data, "node_motif", None), node, int(data.num_nodes))
     return None if label is None and not truth else Origin(label=label, truth=truth)

@@ -13,6 +13,8 @@ require("matplotlib", "plot")
 
 from matplotlib.figure import Figure  # noqa: E402 (the extra is named first)
 
+_WITHOUT_WINDOW = frozenset({"agg", "cairo", "pdf", "pgf", "ps", "svg", "template"})
+
 
 class ExplanationFigure(Figure):
     """A matplotlib figure that a notebook shows without any setting, and whose :meth:`show` works everywhere."""
@@ -53,15 +55,10 @@ def _notebook() -> Any:
 
 def _in_window(figure: Figure) -> bool:
     """Whether matplotlib could show the figure in a window."""
-    import matplotlib
-    from matplotlib import backends
+    from matplotlib import get_backend, pyplot
 
-    if matplotlib.get_backend().lower() not in {
-        name.lower() for name in backends.backend_registry.list_builtin(backends.BackendFilter.INTERACTIVE)
-    }:
+    if get_backend().lower() in _WITHOUT_WINDOW or "inline" in get_backend():
         return False
-    from matplotlib import pyplot
-
     try:
         holder = pyplot.figure()
         manager = holder.canvas.manager

@@ -79,7 +79,7 @@ def explanations_page(
     names = list(labels) or default_labels(explanations)
     heading = title or (" or ".join(dict.fromkeys(names)) if side_by_side else default_title(explanations[0]))
     parts = [drawable(explanation) for explanation in explanations]
-    contents = []
+    contents: list[dict[str, Any]] = []
     for whole, part, name in zip(explanations, parts, names, strict=True):
         numbers = None if part.part_of is None else drawn_nodes(whole).tolist()
         own_title = heading if len(parts) == 1 or side_by_side else title or default_title(part)

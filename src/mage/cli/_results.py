@@ -40,15 +40,13 @@ class Results(NamedTuple):
         """The options that name files; None where they are not given."""
         return {"--save": self.save, "--figure": self.figure, "--page": self.page}
 
-    def finish(
-        self, explanation: Explanation, parts: Iterable[RenderableType], title: str = "Why?", **more: Any
-    ) -> None:
+    def finish(self, explanation: Explanation, parts: Iterable[RenderableType], title: str = "", **more: Any) -> None:
         """Write the files, print the explanation, and end with an exit code where it is partial.
 
         Args:
             explanation: The explanation.
             parts: What is printed, one below the other.
-            title: Heading of the page.
+            title: Heading of the page; by default it names the explained class.
             more: What only JSON has.
         """
         self._write(explanation, title)

@@ -30,14 +30,13 @@ from mage.graph import Neighbourhoods, packing
 from mage.indices.closed_form import ClosedForm
 from mage.indices.estimators.exact import TooManyCoalitionsError
 from mage.indices.estimators.exact_local.coalitions import CHECKS, NotLocalError, allowance, check_coalitions
-from mage.indices.estimators.exact_local.reach import Reach, Refinement, exact_local_size
+from mage.indices.estimators.exact_local.reach import Reach, Refinement, exact_local_size, neighbourhood_limit
 from mage.indices.problem import Problem
 
 if TYPE_CHECKING:
     from mage.games.colouring import Colouring
     from mage.games.node_contributions import NodeContributions
 
-MOST_NEIGHBOURHOODS = 20_000_000
 _CHUNK = 1 << 12
 _FIRST_STEP = 1 << 6  # candidates looked at together at first, while almost each shows something new
 _TREES_AT_ONCE = 1 << 14
@@ -65,9 +64,10 @@ def values_from_nodes(
     """
     game, last = problem.game, problem.game.num_queries + budget
     reach, colouring, takes_trees = refinement
-    if (exact_local_size(problem, MOST_NEIGHBOURHOODS) or 0) > MOST_NEIGHBOURHOODS:
+    limit = neighbourhood_limit(problem)
+    if (exact_local_size(problem, limit) or 0) > limit:
         raise TooManyCoalitionsError(
-            f"method='exact-local': nodes can see more than {MOST_NEIGHBOURHOODS:,} different neighbourhoods of "
+            f"method='exact-local': nodes can see more than {limit:,} different neighbourhoods of "
             f"{reach.radius} hops; use method='surrogate' or 'permutation'"
         )
     by_root = [Neighbourhoods(game.graph, root, reach.radius) for root in range(game.num_players)]

@@ -86,6 +86,15 @@ def test_pairs_are_those_of_the_index():
     assert theirs.motifs == [(list(m.nodes), pytest.approx(m.score, abs=1e-5)) for m in ours.motifs]
 
 
+def test_edges_as_players_score_the_edges():
+    import mage
+
+    data, model = graph(7), GraphNet().eval()
+    explanation = explainer(model, players="edges", order=2)(data.x, data.edge_index)
+    scores = torch.as_tensor(mage.explain(model, data, players="edges", order=2).edge_scores).clamp(min=0)
+    assert torch.allclose(explanation.edge_mask, (scores / scores.max()).float(), atol=1e-5)
+
+
 def test_node_level():
     data = graph(nodes=20)
     explanation = explainer(NodeNet(), level="node")(data.x, data.edge_index, index=5)
@@ -110,6 +119,8 @@ def test_wrong_options_fail_in_the_constructor():
         MAGEExplainer(max_node=3)
     with pytest.raises(ValueError, match="num_motifs"):
         MAGEExplainer(num_motifs=0)
+    with pytest.raises(ValueError, match="node_mask_type='common_attributes'"):
+        MAGEExplainer(players="features")
     with pytest.raises(ValueError, match="masking must be one of"):
         explainer(GraphNet(), masking="sideways")(graph().x, graph().edge_index)
 

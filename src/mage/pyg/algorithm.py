@@ -64,6 +64,10 @@ class MAGEExplainer(ExplainerAlgorithm):  # type: ignore[misc]  # PyG ships no t
         super().__init__()
         self.request = ExplainRequest.of(GraphRequest, request, **{**self._call(PyGCall({})), **fields})
         self._given = {name for name, value in fields.items() if value is not None}
+        if self.request.graph.players == "features":
+            raise ValueError(
+                "players='features' is what node_mask_type='common_attributes' of PyG's Explainer means; leave it out"
+            )
 
     def supports(self) -> bool:
         """Whether the explainer's settings fit: all that PyG knows do."""

@@ -1,4 +1,4 @@
-"""Phrases that speak for and against a verdict: ``python examples/sentences.py [gcn gin gat]``.
+"""Phrases for and against a prediction: ``python examples/sentences.py [gcn gin gat]``.
 
 Sentences of two minds, explained by the networks for GraphSST2 that ship with the library. No data is needed: parser
 and encoder come with the extra ``text``. With τ = 0.5 both sides count alike; m = 4 phrases of together 30 % of the

@@ -1,4 +1,4 @@
-"""mage: which groups of nodes made a graph model say this, for and against, and how sure are we?"""
+"""mage: which groups of nodes led to a prediction, which are against it, and how certain is that?"""
 
 import importlib
 from typing import Any

@@ -1,4 +1,4 @@
-"""A progress bar for long work, silent where nobody is looking."""
+"""A progress bar for long work, shown on terminals only."""
 
 import sys
 from collections.abc import Iterator

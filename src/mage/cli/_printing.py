@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from mage.motifs import Motif
 
 STYLES = {1: "bold green", -1: "bold red"}
-"""Colours of motifs that speak for the output, and against it."""
+"""Colours of motifs for the output, and against it."""
 
 
 HEADINGS = ("", "score", "alone", "without it")
@@ -22,7 +22,7 @@ HEADINGS = ("", "score", "alone", "without it")
 
 
 def motif_cells(explanation: Explanation, motif: Motif) -> tuple[Text, ...]:
-    """Whether a motif speaks for the output or against it, its score with the error, and what follows from it."""
+    """Whether a motif is for the output or against it, its score with the error, and its consequences."""
     side = Text("for" if motif.sign > 0 else "against", STYLES[motif.sign])
     effects = effect_cells(explanation, explanation.motifs.motifs.index(motif)) or ("", "")
     return side, Text(f"{motif.score:+.3g}{explanation.error_text(motif)}"), *map(Text, effects)
@@ -34,5 +34,5 @@ def cost_line(explanation: Explanation, motifs: str) -> Text:
 
 
 def remark_lines(explanation: Explanation) -> list[Text]:
-    """What is said of all motifs together, a line each."""
+    """Remarks on all motifs together, one per line."""
     return [Text(line) for line in remarks(explanation)]

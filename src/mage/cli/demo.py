@@ -24,8 +24,8 @@ _TEXT = (
 def demo_explanation(seed: int = 0, tau: float = 0.5, max_nodes: int = 14) -> Explanation:
     """Why the bundled GIN (house or grid?) says "grid" of a graph that has a grid and an injected five-cycle.
 
-    The five-cycle is what a house has and a grid has not: it speaks against (Figure 3c of the paper). M = 14 is the
-    size of the grid and the cycle together.
+    A house has a five-cycle and a grid has none, so it is against the prediction (Figure 3c of the paper). M = 14 is
+    the size of the grid and the cycle together.
     """
     from mage._core.optional import require
 

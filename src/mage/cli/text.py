@@ -95,7 +95,7 @@ def _sentence(explanation: Explanation) -> SentenceSubject:
 
 
 def marked_sentence(explanation: Explanation) -> Text:
-    """The sentence in words, phrases that speak for the class between [+ and +], those against it between [− and −]."""
+    """The sentence in words: phrases for the class between [+ and +], those against it between [− and −]."""
     labels = explanation.motifs.labels.tolist()
     signs = [0, *(motif.sign for motif in explanation.motifs)]
     gaps = gaps_between(_sentence(explanation).text, explanation.names)

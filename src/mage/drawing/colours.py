@@ -30,7 +30,7 @@ class ColouredMotif(NamedTuple):
 
 
 def side_colour(value: float) -> str:
-    """The colour of what speaks for (positive) or against (negative)."""
+    """The colour of motifs for the output (positive) or against it (negative)."""
     return FOR if value > 0 else AGAINST
 
 

@@ -58,7 +58,7 @@ _SUBSCRIPTS = str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉")
 
 
 def pattern_name(pattern: LabelledGraph, chemical: bool) -> str:
-    """What people call a pattern; empty if nobody has a name for it.
+    """The name of a pattern; empty if it has none.
 
     Args:
         pattern: The pattern.

@@ -262,7 +262,7 @@ def motif_stroke(
     opacity: float,
     dash: tuple[float, str],
 ) -> str:
-    """A broad stroke along the edges of a motif, with a dashed line along its middle where it speaks against.
+    """A broad stroke along the edges of a motif, with a dashed line along its middle where it is against the output.
 
     Args:
         nodes: The nodes of the motif.

@@ -10,7 +10,7 @@ from mage.motifs import MotifSet
 
 
 def consequences_of(game: Game, motifs: MotifSet) -> Consequences:
-    """Run a model with only each motif, without it, with only all motifs together, without all, and with nobody.
+    """Run a model with only each motif, without it, with all motifs only, without all of them, and without players.
 
     Args:
         game: The game that motifs were searched in.

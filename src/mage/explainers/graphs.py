@@ -50,7 +50,7 @@ def explain(
     request: Any = None,
     **fields: Unpack[OtherGraphFields],
 ) -> Explanation:
-    """Explain what a PyG model says of one graph, node or link by the groups of nodes that made it say so.
+    """Explain a prediction of a PyG model for one graph, node or link by the groups of nodes that led to it.
 
     Everything that decides the answer is a field of one of three requests: :class:`mage.GraphRequest` (which output,
     what absence means), :class:`mage.IndexRequest` (which interactions, how computed) and :class:`mage.MotifRequest`
@@ -177,7 +177,7 @@ def explain_many(
     Args:
         model: The model.
         graphs: A dataset, a list, or any iterable of graphs.
-        folder: Keep each explanation there as soon as it is done, and take up from there after an interruption: an
+        folder: Keep each explanation there as soon as it is done, and continue from there after an interruption: an
             explanation of the same graph by the same model with the same options is read, not computed again. A file
             that cannot be read is made again, with a warning.
         names: Names of the nodes, the same for all graphs; by default those of each graph, see :func:`explain`.
@@ -195,7 +195,7 @@ def explain_many(
     whole = ExplainRequest.of(GraphRequest, request, **fields)
     kept = None if folder is None else Path(folder)
     if kept is not None and not hasattr(model, "state_dict"):
-        raise ValueError("folder: only torch modules can be told apart safely enough to resume; leave it out")
+        raise ValueError("folder: only torch modules can be identified safely enough to resume; leave it out")
     return _explained(model, graphs, whole, labels, kept, progress)
 
 

@@ -1,4 +1,4 @@
-"""``mage.explain_image``: the regions of an image that speak for what a classifier says, and against it."""
+"""``mage.explain_image``: the regions of an image for a prediction and against it."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def explain_image(
     request: Any = None,
     **fields: Unpack[OtherImageFields],
 ) -> Explanation:
-    """Explain what a classifier says of an image by the regions that made it say so.
+    """Explain a prediction for an image by the regions that led to it.
 
     Patches or segments are the players, those that touch side by side may act together, and a motif is a connected part
     of the image. See :class:`mage.ImageRequest` for the regions and for what hides them.
@@ -47,7 +47,7 @@ def explain_image(
         target: Class to explain; the predicted one by default.
         num_motifs: m, the largest number of motifs.
         max_nodes: M, regions in all motifs together: a count, or a share of the regions.
-        tau: τ: 1 shows what speaks for the class, 0 what speaks against it, values between both.
+        tau: τ: 1 finds motifs for the class, 0 motifs against it, values between find both.
         patches: Rows and columns of the grid of regions; 7 × 7 by default.
         segments: Instead of a grid: for each pixel the number of its region [h, w]; pixels below 0 are always shown.
         fill: What hides a region: ``"mean"`` (the default), ``"blur"``, a colour, or an image [c, h, w].

@@ -1,4 +1,4 @@
-"""``mage.explain_text``: the phrases of a sentence that speak for what a model says, and against it."""
+"""``mage.explain_text``: the phrases of a sentence for a prediction and against it."""
 
 from __future__ import annotations
 
@@ -31,10 +31,10 @@ def explain_text(
     request: Any = None,
     **fields: Unpack[OtherTextFields],
 ) -> Explanation:
-    """Explain what a model says of a sentence by the phrases that made it say so.
+    """Explain a prediction for a sentence by the phrases that led to it.
 
-    Words are the players, the dependency tree says which of them may act together, and a motif is a phrase: words that
-    are connected in the tree, though not always side by side. The model is a graph network on the tree, or any function
+    The words are the players, and the dependency tree is their graph. A motif is a phrase: words that are connected in
+    the tree, but not always adjacent in the sentence. The model is a graph network on the tree, or any function
     ``classify(list[str])`` that scores texts; see :class:`mage.TextRequest`.
 
     Args:
@@ -43,7 +43,7 @@ def explain_text(
         target: Class to explain; the predicted one by default.
         num_motifs: m, the largest number of phrases.
         max_nodes: M, words in all phrases together: a count, or a share of the words, which allows three at least.
-        tau: τ: 1 shows what speaks for the class, 0 what speaks against it, values between both.
+        tau: τ: 1 finds motifs for the class, 0 motifs against it, values between find both.
         absent: What becomes of absent words: a masking for graph networks (``"zero"`` by default); ``"remove"`` (the
             default), a word such as ``"[MASK]"``, or a function for classifiers.
         edges: Which words are joined instead of spaCy's English tree; needs a list of words.

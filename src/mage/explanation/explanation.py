@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class Explanation:
-    """The motifs that made a model say what it said, and the interactions they come from.
+    """The motifs that led to a prediction, and the interactions they come from.
 
     Attributes:
         motifs: Groups of nodes of the input graph, for and against, with their proof.
@@ -301,7 +301,7 @@ class Explanation:
 
     @property
     def saturation(self) -> str:
-        """Why nothing can speak for the target, in words, where the model says it anyway; else empty."""
+        """Why no group can add to the target, in words, if the model predicts it without any nodes; else empty."""
         return outcomes.saturation(self)
 
     def error_text(self, motif: Motif) -> str:
@@ -327,7 +327,7 @@ class Explanation:
         return explanation_html(self)
 
     def motif_names(self) -> tuple[MotifName, ...]:
-        """What people call each motif: functional groups with formula and SMARTS, or shapes of plain graphs."""
+        """The name of each motif: functional groups with formula and SMARTS, or shapes of plain graphs."""
         from mage.drawing.motif_names import motif_names
 
         return motif_names(self)

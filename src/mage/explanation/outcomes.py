@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from mage.explanation.records import CoalitionOutput
 
 SATURATED = 0.99
-"""Probability with nobody there from which a class needs nobody to speak for it."""
+"""Probability without any nodes from which no group can add to a class."""
 
 _CERTAIN = 0.9995  # reads 1.000
 _SAME = 64 * float(
@@ -52,7 +52,7 @@ def effect_texts(explanation: Explanation) -> list[str]:
 
 
 def ends_text(explanation: Explanation) -> str:
-    """What the model says with nobody, with all, with only the motifs and without them; empty where not known."""
+    """The output without any nodes, with all, with only the motifs and without them; empty where not known."""
     consequences = explanation.consequences
     if consequences is None:
         return ""
@@ -69,7 +69,7 @@ def ends_text(explanation: Explanation) -> str:
 
 
 def saturation(explanation: Explanation) -> str:
-    """Why nothing can speak for the target where the model says it anyway; empty where something can."""
+    """Why no group can add to the target, if the model predicts it without any nodes; else empty."""
     consequences, target = explanation.consequences, explanation.target
     if consequences is None or target is None:
         return ""

@@ -341,5 +341,5 @@ def _checked_names(names: Sequence[str] | None, num_players: int) -> tuple[str, 
     if isinstance(names, str) or not isinstance(names, Sized) or not isinstance(names, Iterable):
         raise ValueError(f"names must be a list of {num_players} names, got {names!r}")
     if len(names) != num_players:
-        raise ValueError(f"names must list {num_players} names, one a player, got {len(names)}")
+        raise ValueError(f"names must list {num_players} names, one per player, got {len(names)}")
     return tuple(str(name) for name in names)

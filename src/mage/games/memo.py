@@ -16,7 +16,7 @@ class CoalitionTable:
 
     @property
     def keys(self) -> Bits:
-        """The distinct coalitions, one a row."""
+        """The distinct coalitions, one per row."""
         return self._keys[: self.size]
 
     def find(self, coalitions: Bits) -> Integers:

@@ -131,7 +131,7 @@ class _Texts:
         return np.stack([readout(rows).numpy() for readout in readouts])
 
     def _outputs(self, texts: list[str]) -> Tensor:
-        """Rows of scores [b, C], one a text."""
+        """Rows of scores [b, C], one per text."""
         threads = torch.get_num_threads()
         with evaluating(self._classify):
             # One thread suits small graphs; language models are large.

@@ -1,4 +1,4 @@
-"""Indices: who acts with whom?"""
+"""Indices: which players act together, and how strongly."""
 
 from mage.indices.api import compute_interactions, interactions
 from mage.indices.estimators import (

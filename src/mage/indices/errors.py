@@ -55,7 +55,7 @@ def num_parts(sets: int) -> int:
 def widening(third_squared: Floats, variance_cubed: Floats, draws: int) -> Floats:
     """By how much to widen a standard error so that ±1.96 of it hold the truth in 95 of 100 cases.
 
-    An error told by few draws is itself uncertain, and where draws are lopsided it is too small just when the value is
+    An error from few draws is itself uncertain, and where draws are skewed it is too small just when the value is
     off. This is the second-order term of the Edgeworth expansion of Student's statistic (Hall, The Bootstrap and
     Edgeworth Expansion, 1992), without its small term of the fourth moment.
 

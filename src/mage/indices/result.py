@@ -1,4 +1,4 @@
-"""The result: who acts with whom, how strongly, and how sure we are."""
+"""The result of an index: its values and their errors."""
 
 from __future__ import annotations
 

@@ -21,7 +21,7 @@ def binomial_table(num_players: int, size: int) -> Integers:
 
 
 def subsets_of_size(num_players: int, size: int) -> Integers:
-    """All subsets of one size, one a row [C(n, size), size], read-only."""
+    """All subsets of one size, one per row [C(n, size), size], read-only."""
     # Only small lists are worth keeping, and safe to keep.
     return (_kept if math.comb(num_players, size) <= 20_000 else _listed)(num_players, size)
 

@@ -2,7 +2,7 @@
 
 The setting is Figure 3c of the paper (Bui et al., *Explaining Graph Neural Networks via Structure-aware Interaction
 Index*, ICML 2024): a GIN trained on BA-HouseGrid looks at a graph with a grid, and somebody added a five-cycle. The
-grid speaks for the prediction; the five-cycle, which resembles a house, speaks against it.
+grid is for the prediction; the five-cycle, which resembles a house, is against it.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Trains the demo network from scratch and writes its weights: ``python -m mage.models.demo_training``.
 
 The data is BA-HouseGrid: a Barabási-Albert tree of 6 to 25 nodes and, by one edge, a house or a 3 × 3 grid. Bare
-five-cycles do not occur in it; that one speaks against a grid is what the network made of houses by itself.
+five-cycles do not occur in it; the network learnt from houses that a five-cycle is against the class grid.
 
 The default seed was picked among 0 … 7 for a clear picture. All eight networks tell the classes apart (accuracy 100 %).
 For six of them the two best motifs of 14 nodes (τ = 0.5) in each of ``demo_graph(0)`` … ``demo_graph(7)`` are exactly

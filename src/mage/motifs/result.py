@@ -20,7 +20,7 @@ class Motif:
     Attributes:
         nodes: Its nodes, ascending.
         score: Sum of all interactions inside it as they are, in the units of the output: what the index says that the
-            nodes contribute together. Positive speaks for the output, negative against it. It depends on the nodes
+            nodes contribute together. Positive is for the output, negative against it. It depends on the nodes
             alone, not on τ, the noise floor or the objective of the search.
         names: Names of the nodes, in the same order.
         edges: Where edges play: the pairs of nodes that the motif consists of; its nodes are their ends.

@@ -34,7 +34,7 @@ class LocalEngine(Engine):
     has failed.
 
     Args:
-        workers: Number of processes; one a core by default.
+        workers: Number of processes; one per core by default.
         timeout: Most seconds for a job. One that takes longer is stopped and has failed. None waits for ever.
     """
 

@@ -11,7 +11,7 @@ from typer.testing import CliRunner
 
 import mage
 import mage.cli
-from mage.cli._app import EXIT_CODES
+from mage.cli._app import EXIT_CODES, announce
 
 COMMANDS = ("demo", "explain", "explain-text", "explain-image", "datasets", "train", "benchmark", "report")
 # Nothing here needs PyTorch, which takes seconds to import.
@@ -139,3 +139,12 @@ def test_the_reference_has_every_command_option_and_exit_code():
     for name, command in commands().items():
         section = text.partition(f"## mage {name}\n")[2].partition("\n## ")[0]
         assert all(f"`{option}`" in section for each in command.params for option in each.opts if option[0] == "-")
+
+
+def test_steps_are_announced_on_terminals_only(monkeypatch, capsys):
+    monkeypatch.setattr("sys.stderr.isatty", lambda: True)
+    announce("loading the model")
+    assert capsys.readouterr().err == "loading the model …\n"
+    monkeypatch.setattr("sys.stderr.isatty", lambda: False)
+    announce("loading the model")
+    assert capsys.readouterr().err == ""

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from mage._core.typing import Bits
 from mage._kernels import neighbourhoods as kernels
-from mage.games.colouring import Colouring
 from mage.graph import Neighbourhoods, packing
+
+if TYPE_CHECKING:
+    from mage.games.colouring import Colouring  # needs PyTorch, and this module is imported with mage
 
 
 class RootColours:

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from types import ModuleType
 from typing import Any
 
 import numpy as np
 import torch
+
+from mage._torch.ownership import owning
 
 # What holds no networks, or too much of everything.
 _NOTHING_INSIDE = (str, bytes, int, float, complex, type, ModuleType, torch.Tensor, np.ndarray)
@@ -21,6 +24,11 @@ _COARSEST = 1 / 16  # of the largest output: what half precision may be off by, 
 def evaluating(*callables: Any) -> Iterator[None]:
     """No gradients, evaluation mode and one CPU thread inside; mode, caches, random state and threads as before after.
 
+    Threads take turns: while one is inside with a network, others that want it, or a part of it, wait (a lock per
+    network; a private copy would miss networks that functions are closed over). The settings of torch that are changed
+    are those of the calling thread. Threads that run a network in training mode by themselves meanwhile see it in
+    evaluation mode; call ``model.eval()`` once before serving.
+
     Batches of small graphs are many tiny kernels: a second thread mostly waits (see ``benchmarks/throughput.py``).
     Numbers too small for full precision count as zero: trained weights are full of them, and the processor computes
     with each of them a hundred times as long.
@@ -28,25 +36,78 @@ def evaluating(*callables: Any) -> Iterator[None]:
     Args:
         callables: Models, or functions that have networks somewhere about them.
     """
-    modules = list(
-        dict.fromkeys(module for model in callables for root in networks_behind(model) for module in root.modules())
-    )
-    modes = [module.training for module in modules]
-    threads = torch.get_num_threads()
+    modules = _modules_behind(callables)
     on_cpu = not any(parameter.is_cuda for module in modules for parameter in module.parameters(recurse=False))
     devices = [] if on_cpu or not torch.cuda.is_available() else list(range(torch.cuda.device_count()))
-    with torch.random.fork_rng(devices=devices), torch.no_grad(), _without_caches(modules), _flushing_denormals():
+    with (
+        owning(modules),
+        _random_state_as_before(devices),
+        torch.no_grad(),
+        _without_caches(modules),
+        _flushing_denormals(),
+        _one_cpu_thread() if on_cpu else nullcontext(),
+    ):
+        modes = [module.training for module in modules]
         try:
             for module in modules:
                 module.training = False
-            if on_cpu and threads != 1:
-                torch.set_num_threads(1)
             yield
         finally:
             for module, mode in zip(modules, modes, strict=True):
                 module.training = mode
-            if on_cpu and threads != 1:
-                torch.set_num_threads(threads)
+
+
+def exclusively(*callables: Any) -> AbstractContextManager[None]:
+    """No other thread is evaluating the networks behind these callables inside; nothing else changes."""
+    return owning(_modules_behind(callables))
+
+
+def _modules_behind(callables: Iterable[Any]) -> list[torch.nn.Module]:
+    roots = (root for model in callables for root in networks_behind(model))
+    return list(dict.fromkeys(module for root in roots for module in root.modules()))
+
+
+@contextmanager
+def _random_state_as_before(devices: Sequence[int]) -> Iterator[None]:
+    """The global random state is put back where somebody has drawn, unless it may have been another thread.
+
+    Torch has one generator for all threads. To put it back would let other threads draw the same numbers twice.
+    """
+    before, on_devices = torch.get_rng_state(), [torch.cuda.get_rng_state(device) for device in devices]
+    try:
+        yield
+    finally:
+        if threading.active_count() == 1:
+            if not torch.equal(torch.get_rng_state(), before):
+                torch.set_rng_state(before)
+            for device, state in zip(devices, on_devices, strict=True):
+                torch.cuda.set_rng_state(state, device)
+
+
+_threads_lock = threading.Lock()
+_threads_outside: list[int] = []  # CPU threads of those who are inside, as they were before
+_thread_is_known = threading.local()
+
+
+@contextmanager
+def _one_cpu_thread() -> Iterator[None]:
+    """Torch counts CPU threads for each thread, but a new thread begins with the number that was set last, by anybody.
+
+    One that begins while others are inside would begin with 1, and keep it; so it gets theirs.
+    """
+    threads = torch.get_num_threads()
+    with _threads_lock:
+        if not getattr(_thread_is_known, "value", False):
+            _thread_is_known.value = True
+            threads = max([threads, *_threads_outside])
+        _threads_outside.append(threads)
+    try:
+        torch.set_num_threads(1)
+        yield
+    finally:
+        with _threads_lock:
+            _threads_outside.remove(threads)
+        torch.set_num_threads(threads)
 
 
 def resolution_of(outputs: torch.Tensor, networks: Iterable[torch.nn.Module] = ()) -> float:

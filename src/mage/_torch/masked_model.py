@@ -12,7 +12,7 @@ import torch
 from torch import Tensor
 from torch_geometric.data import Data, HeteroData
 
-from mage._torch.evaluation import agree, evaluating, networks_behind, resolution_of
+from mage._torch.evaluation import agree, evaluating, exclusively, networks_behind, resolution_of
 from mage._torch.forward import CallChoice, Forward
 from mage._torch.graph_input import GraphInput
 from mage._torch.masking import MASKINGS, MaskedBatch, MaskingFunction, masking_named, note_parts
@@ -84,6 +84,10 @@ class MaskedModel:
     def evaluating(self) -> contextlib.AbstractContextManager[None]:
         """Evaluation mode for all networks behind the model."""
         return evaluating(*self.networks)
+
+    def exclusively(self) -> contextlib.AbstractContextManager[None]:
+        """No other thread runs the networks behind the model through this library inside."""
+        return exclusively(*self.networks)
 
     def outputs(self, graph: GraphInput, masks: Tensor, targets: Tensor, without: str | None = None) -> Tensor:
         """Rows [q, C], one for each coalition of nodes; call it inside :meth:`evaluating`.
@@ -166,7 +170,8 @@ class MaskedModel:
             if same and not _UNSTABLE.intersection(order_matters):
                 return alone
         with self.evaluating():
-            torch.manual_seed(torch.initial_seed() + 1)
+            # Twice in a row, so that random numbers of the second time are others.
+            self.outputs(graph, masks[1:], targets)
             again = self.outputs(graph, masks[1:], targets)
         if not self.alike(again, alone[1:]):
             raise ValueError(

@@ -13,8 +13,9 @@ from torch import nn
 from torch_geometric.nn import MessagePassing
 
 from mage._core.typing import Floats
-from mage._torch.evaluation import evaluating
+from mage._torch.evaluation import evaluating, exclusively
 from mage._torch.graph_input import GraphInput
+from mage._torch.randomness import OwnRandomNumbers
 from mage.explainers._selection import nodes_of_best_edges
 from mage.explainers.protocol import Explainer, UnsupportedError
 from mage.explainers.request import ExplainRequest
@@ -86,25 +87,31 @@ def undisturbed(model: nn.Module, seed: int) -> Iterator[None]:
     PyG's explainers leave hooks, masks and modes behind when an exception passes, and an empty parameter in any case
     (which later cuts the gradients of masks that are no parameters), so layers get back what they held to the letter.
     """
+    with exclusively(model), _restoring(model) as layers:
+        try:
+            with evaluating(model), torch.enable_grad(), OwnRandomNumbers(seed):
+                model.requires_grad_(False)
+                for layer in layers:
+                    if "_edge_mask" in layer._parameters:
+                        del layer._parameters["_edge_mask"]
+                        vars(layer)["_edge_mask"] = None
+                yield
+        except AssertionError as error:  # PyG's way to say that messages and masks do not fit
+            raise UnsupportedError(
+                f"model: PyG cannot mask the messages of its layers ({error}); use a black-box explainer such as mage"
+            ) from error
+
+
+@contextmanager
+def _restoring(model: nn.Module) -> Iterator[list[MessagePassing]]:
+    """The message-passing layers; they and the weights get back what they held."""
     layers = [module for module in model.modules() if isinstance(module, MessagePassing)]
     held = [
         (dict(vars(layer)), {k: v.copy() for k, v in vars(layer).items() if isinstance(v, dict)}) for layer in layers
     ]
     weights = [(weight, weight.requires_grad, weight.grad) for weight in model.parameters()]
     try:
-        with evaluating(model), torch.enable_grad():
-            torch.manual_seed(seed)
-            for weight, _, _ in weights:
-                weight.requires_grad_(False)
-            for layer in layers:
-                if "_edge_mask" in layer._parameters:
-                    del layer._parameters["_edge_mask"]
-                    vars(layer)["_edge_mask"] = None
-            yield
-    except AssertionError as error:  # PyG's way to say that messages and masks do not fit
-        raise UnsupportedError(
-            f"model: PyG cannot mask the messages of its layers ({error}); use a black-box explainer such as mage"
-        ) from error
+        yield layers
     finally:
         for layer, (attributes, contents) in zip(layers, held, strict=True):
             vars(layer).clear()

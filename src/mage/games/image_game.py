@@ -12,7 +12,7 @@ from torch import Tensor, nn
 
 from mage._core.requests import changed
 from mage._core.typing import Floats, Masks
-from mage._torch.evaluation import evaluating
+from mage._torch.evaluation import evaluating, exclusively
 from mage._torch.outputs import Readout
 from mage.games.game import Game
 from mage.games.request import ImageRequest
@@ -71,7 +71,7 @@ class ImageGame(Game):
         self._labels = torch.from_numpy(self.segments.ravel()).to(self.image.device)
         self._images_run = 0
         count = len(own_names)
-        with _largest_activation(model) as largest:
+        with exclusively(model), _largest_activation(model) as largest:
             rows = self._first_run(count)
         self.readout = Readout.of(rows[:1], request.task, request.target, request.output, request.return_type)
         self.prediction: Floats = rows[0].double().cpu().numpy()

@@ -92,16 +92,18 @@ class ModelGame(Game):
         self.runner = MaskedModel(
             model, whole, request.masking, self.level, request.forward, choice, typed=self.typed, ends=ends
         )
-        whole = settled_graph(self.runner, whole, targets)
-        seen = computation_graph(self.runner, whole, targets, request.num_hops, request.memory_cap)
+        # Hooks and tables of another thread must not be seen while the model is looked at.
+        with self.runner.exclusively():
+            whole = settled_graph(self.runner, whole, targets)
+            seen = computation_graph(self.runner, whole, targets, request.num_hops, request.memory_cap)
+            participants = seen.participants
+            free = participants.column < participants.num_players
+            free[participants.target_rows] = False
+            answers = self.runner.check_batches(participants.graph, free, participants.target_rows)
         self.input_nodes, self.num_hops = whole.num_nodes, seen.num_hops
         self.seen_nodes, self.seen_hops = seen.seen_nodes, seen.seen_hops
         self.prediction: Floats = seen.output[0].double().cpu().numpy()
         self._resolution = self.runner.resolution(seen.output)
-        participants = seen.participants
-        free = participants.column < participants.num_players
-        free[participants.target_rows] = False
-        answers = self.runner.check_batches(participants.graph, free, participants.target_rows)
         self.readout = _readout(request, data, seen, answers)
         self._absent = {} if request.baseline is None else {self.readout: request.baseline}
         if request.groups is not None:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import torch
 
+from mage._torch.randomness import OwnRandomNumbers
 from mage.datasets import info
 from mage.models.checkpoints import CheckpointError
 from mage.models.networks import GraphNetwork, make_network
@@ -31,7 +32,7 @@ def authors_checkpoint(folder: str | Path, dataset: str, model: str) -> GraphNet
         first = next(value for name, value in weights.items() if name in _FIRST_WEIGHTS)
         num_features = first.shape[0] if "convs.0.weight" in weights else first.shape[1]
         architecture = info(dataset).networks.architecture(model, num_features, num_classes)
-        with torch.random.fork_rng(devices=[]):
+        with OwnRandomNumbers(0):
             network = make_network(architecture)
         network.load_state_dict(our_weights(weights))
     except CheckpointError:

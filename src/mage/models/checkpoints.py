@@ -13,6 +13,7 @@ import torch
 
 from mage._core.files import atomic_path
 from mage._core.optional import require
+from mage._torch.randomness import OwnRandomNumbers
 from mage.models.networks import GraphNetwork, make_network
 
 if TYPE_CHECKING:
@@ -101,7 +102,7 @@ def restore(path: str | Path, make: Callable[[dict[str, Any]], Network]) -> tupl
     try:
         about: dict[str, Any] = json.loads(text.read_text())
         # Initial weights are drawn and thrown away; the caller's random numbers stay as they were.
-        with torch.random.fork_rng(devices=[]):
+        with OwnRandomNumbers(0):
             model = make(about["architecture"])
         model.load_state_dict(safetensors.load(weights.read_bytes()))
     except Exception as error:  # a damaged file can raise anything

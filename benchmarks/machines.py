@@ -38,6 +38,14 @@ def memory(process: int) -> int:
     return 0
 
 
+def cpu_seconds(process: int) -> float:
+    """CPU time that a process has taken so far, in user and system mode."""
+    with contextlib.suppress(OSError):
+        fields = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()
+        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+    return 0.0
+
+
 @contextlib.contextmanager
 def two_ray_nodes() -> Iterator[tuple[Any, Any]]:
     """A Ray cluster of two nodes with one core each on this machine, connected to; and its second node."""

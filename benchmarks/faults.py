@@ -23,6 +23,8 @@ from fault_rows import ROWS, Trials
 MODULES = (
     "kills",
     "files",
+    "bombs",
+    "fuzz",
     "graphs",
     "workers",
     "clusters",
@@ -48,7 +50,7 @@ def main() -> int:
         with tempfile.TemporaryDirectory(prefix="faults-") as folder:
             count = row.short if arguments.short else row.tries
             lost = []
-            for loss in row.inject(Trials(count, np.random.default_rng(arguments.seed), Path(folder))):
+            for loss in row.inject(Trials(count, np.random.default_rng(arguments.seed), Path(folder), arguments.short)):
                 tried += 1
                 if loss:
                     lost.append(loss)

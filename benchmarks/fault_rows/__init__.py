@@ -17,11 +17,13 @@ class Trials:
         count: How often the fault is tried.
         generator: Random moments and places.
         folder: An empty folder.
+        short: Whether this is the short form.
     """
 
     count: int
     generator: np.random.Generator
     folder: Path
+    short: bool = False
 
 
 Inject = Callable[[Trials], Iterator[str]]

@@ -78,6 +78,25 @@ def test_a_class_that_is_said_anyway_explains_itself(workplace, model, options):
     assert found["consequences"]["baseline"]["probability"] > 0.999
 
 
+def test_checkpoints_only_runs_no_code(workplace, monkeypatch):
+    from mage.models.checkpoints import save_checkpoint
+    from mage.models.networks import GIN
+
+    network = GIN(3, 2, width=4)
+    save_checkpoint(workplace / "net.safetensors", network, {"architecture": network.architecture})
+    refused = run("--checkpoints-only", "explain", "--model", "my_network:Net", "--data", "graph.npz")
+    assert refused.exit_code == 2
+    assert "would run code of others" in refused.output
+    assert "my_network" not in sys.modules
+    monkeypatch.setenv("MAGE_CHECKPOINTS_ONLY", "1")
+    assert run("explain", "--model", "my_network:Net", "--data", "graph.npz").exit_code == 2
+    result = run("explain", "--model", "net.safetensors", "--data", "graph.npz", "--json")
+    assert result.exit_code == 0, result.output
+    assert json.loads(result.output)["level"] == "graph"
+    monkeypatch.delenv("MAGE_CHECKPOINTS_ONLY")
+    assert run("explain", "--model", "my_network:Net", "--data", "graph.npz").exit_code == 0
+
+
 def test_demo_finds_the_grid_and_the_cycle(tmp_path):
     result = run("demo", "--output", tmp_path / "out")
     assert result.exit_code == 0, result.output

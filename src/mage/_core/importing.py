@@ -9,11 +9,30 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from mage._core.printing import printable
+
+_user_code = True
+
 
 def load_name(name: str) -> Any:
     """What ``module:name`` stands for; the module is imported when it is needed."""
     module, _, attribute = name.partition(":")
     return getattr(importlib.import_module(module), attribute)
+
+
+def allow_user_code(allowed: bool) -> None:
+    """Whether modules that a user names may be imported in this process, which runs their code; yes by default."""
+    global _user_code  # noqa: PLW0603 (a decision for the process)
+    _user_code = allowed
+
+
+def check_user_code(argument: str, name: str) -> None:
+    """Refuse a name or a file of the user's whose code would be run, where that is not allowed."""
+    if not _user_code:
+        raise ValueError(
+            f"{argument}: {name!r} would run code of others, and --checkpoints-only forbids it; name a network of "
+            "mage, or a checkpoint (.safetensors)"
+        )
 
 
 def load_user_name(argument: str, name: str) -> Any:
@@ -29,6 +48,7 @@ def load_user_name(argument: str, name: str) -> Any:
     module, _, attribute = name.partition(":")
     if not module or not attribute:
         raise ValueError(f"{argument} must be module:name, got {name!r}")
+    check_user_code(argument, name)
     if str(Path.cwd()) not in sys.path:
         sys.path.insert(0, str(Path.cwd()))
     try:
@@ -74,4 +94,4 @@ def load_user_object(argument: str, name: str, kind: str, is_ready: Callable[[An
 def error_line(error: BaseException) -> str:
     """An error in one line that fits into a message, without characters that could steer a terminal."""
     line = textwrap.shorten(f"{type(error).__name__}: {error}", width=300, placeholder=" …")
-    return "".join(character if character.isprintable() else "�" for character in line)
+    return printable(line)

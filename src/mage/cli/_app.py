@@ -11,6 +11,8 @@ from typing import Annotated, Any
 
 import typer
 
+from mage._core.importing import allow_user_code
+from mage._core.printing import printable
 from mage._version import __version__
 
 EXIT_CODES: Mapping[int, str] = {
@@ -49,15 +51,29 @@ def _root(
     verbose: Annotated[
         bool, typer.Option("--verbose", help="Print what is being done, and why, to standard error.")
     ] = False,
+    checkpoints_only: Annotated[
+        bool,
+        typer.Option(
+            "--checkpoints-only",
+            envvar="MAGE_CHECKPOINTS_ONLY",
+            help="Run no code of others: refuse module:name and TorchScript files; checkpoints are plain numbers.",
+        ),
+    ] = False,
 ) -> None:
     del version
+    allow_user_code(not checkpoints_only)
     if verbose:
         logging.basicConfig(level=logging.INFO, format="%(message)s")
 
 
+def tell(message: str) -> None:
+    """Print a message beside the output; what it quotes cannot steer the terminal."""
+    typer.echo(f"mage: {printable(message)}", err=True)
+
+
 def show_warning(message: Warning | str, *_place: object, **_more: object) -> None:
     """Print a warning in one line, without the place in the code."""
-    typer.echo(f"mage: {message}", err=True)
+    tell(str(message))
 
 
 def announce(step: str) -> None:
@@ -70,7 +86,7 @@ def say_written(*files: Path | None, as_json: bool = False) -> None:
     """Print a line for each file that was written; to standard error where standard output is JSON."""
     for file in files:
         if file is not None:
-            typer.echo(f"wrote {file}", err=as_json)
+            typer.echo(f"wrote {printable(str(file))}", err=as_json)
 
 
 def print_json(value: Any) -> None:
@@ -95,8 +111,8 @@ class cli_errors:  # noqa: N801 (used as a statement)
         if isinstance(error, typer.Exit):
             return  # a command that ends by itself, although this is a RuntimeError
         if isinstance(error, KeyboardInterrupt):
-            typer.echo(f"mage: {self._interrupted}", err=True)
+            tell(self._interrupted)
             raise typer.Exit(INTERRUPTED) from error
         if isinstance(error, ValueError | TypeError | OSError | ImportError | RuntimeError):
-            typer.echo(f"mage: {error}", err=True)
+            tell(str(error))
             raise typer.Exit(USAGE if isinstance(error, ValueError | TypeError) else FAILURE) from error

@@ -11,7 +11,7 @@ from typing import Any
 import typer
 
 from mage._core.optional import require
-from mage.cli._app import SOME_FAILED, cli_errors
+from mage.cli._app import SOME_FAILED, cli_errors, tell
 
 Command = Callable[..., None]
 
@@ -99,10 +99,10 @@ def report_failures(failed: Sequence[str], shown: int = 10) -> None:
     if not failed:
         return
     for line in failed[:shown]:
-        typer.echo(f"mage: {line}", err=True)
+        tell(line)
     if len(failed) > shown:
-        typer.echo(f"mage: and {len(failed) - shown} more", err=True)
-    typer.echo(f"mage: {len(failed)} failed; run again with --retry-failed to try them again", err=True)
+        tell(f"and {len(failed) - shown} more")
+    tell(f"{len(failed)} failed; run again with --retry-failed to try them again")
     raise typer.Exit(SOME_FAILED)
 
 

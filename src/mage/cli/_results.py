@@ -7,10 +7,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
-from rich.console import Console, RenderableType
+from rich.console import RenderableType
 from rich.text import Text
 
 from mage.cli._app import PARTIAL, print_json, say_written
+from mage.cli._console import SafeConsole
 from mage.cli._options import RESULTS, check_files, option
 
 if TYPE_CHECKING:
@@ -53,7 +54,7 @@ class Results(NamedTuple):
         if self.as_json:
             print_json({**more, **explanation.to_dict()})
         else:
-            console = Console()
+            console = SafeConsole()
             for part in parts:
                 console.print(part, soft_wrap=isinstance(part, Text))
         say_written(*self.files.values(), as_json=self.as_json)

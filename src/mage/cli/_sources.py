@@ -10,7 +10,7 @@ from typing import Any, cast
 import numpy as np
 
 from mage._core.checks import checked_whole, did_you_mean
-from mage._core.importing import error_line, load_user_object
+from mage._core.importing import check_user_code, error_line, load_user_object
 from mage._core.optional import require
 from mage._core.shipped import check_shipped
 
@@ -82,6 +82,7 @@ def _check_module(option: str, name: str) -> None:
     module, _, attribute = name.partition(":")
     if not module or not attribute:
         raise ValueError(f"{option} must be module:name, got {name!r}")
+    check_user_code(option, name)
     if str(Path.cwd()) not in sys.path:
         sys.path.insert(0, str(Path.cwd()))
     if importlib.util.find_spec(module.partition(".")[0]) is None:
@@ -156,6 +157,7 @@ def _model_file(path: Path) -> Any:
 
     if path.suffix == ".safetensors":
         return load_checkpoint(path).model
+    check_user_code("--model", str(path))
     try:
         return torch.jit.load(str(path), map_location="cpu")  # type: ignore[no-untyped-call]  # torch has no type
     except (RuntimeError, ValueError) as error:

@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from rich.console import Console
 
 from mage._core.optional import require
 from mage.cli._app import announce, app, cli_errors, print_json, say_written
+from mage.cli._console import SafeConsole
 from mage.cli._options import CHOICE, MODEL, RESULTS, RUN, check_files, checked_seeds, option, report_failures
 from mage.cli._results import AsJson
 
@@ -60,7 +60,7 @@ def benchmark(
     as_json: AsJson = False,
 ) -> None:
     """Run an experiment of the paper, or your own: only what is missing in the store is computed."""
-    console = Console(stderr=as_json)
+    console = SafeConsole(stderr=as_json)
     with cli_errors(f"interrupted; finished results are kept in {store}, and the same command resumes"):
         from mage import experiments
 
@@ -101,7 +101,7 @@ def _check_options(graphs: int | None, batch: int, export: Path | None) -> None:
             raise ValueError(f"{name} must be at least 1, got {number}")
 
 
-def _say_overview(console: Console, results: Store | None, as_json: bool) -> None:
+def _say_overview(console: SafeConsole, results: Store | None, as_json: bool) -> None:
     """The experiments that come with the library; or, of a store, what it holds, whatever experiments it is from."""
     if results is None:
         from mage import experiments
@@ -110,7 +110,7 @@ def _say_overview(console: Console, results: Store | None, as_json: bool) -> Non
         if as_json:
             print_json(titles)
         for name, title in titles.items():
-            console.print(f"{name}: {title}", highlight=False)
+            console.print(f"{name}: {title}", highlight=False, markup=False)
         return
     rows: list[dict[str, Any]] = []
     if any(results.parts.glob("*.parquet")):
@@ -118,18 +118,19 @@ def _say_overview(console: Console, results: Store | None, as_json: bool) -> Non
     if as_json:
         print_json(rows)
     for row in rows:
-        console.print(f"{row['dataset']} {row['model']} {row['method']}: {row['n']} results", highlight=False)
+        line = f"{row['dataset']} {row['model']} {row['method']}: {row['n']} results"
+        console.print(line, highlight=False, markup=False)
     if not rows:
         console.print("nothing finished yet")
 
 
-def _say_listing(console: Console, plan: Plan) -> None:
+def _say_listing(console: SafeConsole, plan: Plan) -> None:
     for table in plan.procedure.listing():
         console.print(table)
     _say_gaps(console, plan)
 
 
-def _say_status(console: Console, plan: Plan, results: Store, as_json: bool) -> None:
+def _say_status(console: SafeConsole, plan: Plan, results: Store, as_json: bool) -> None:
     missing = plan.count(plan.missing(results))
     failed = Counter((record["dataset"], record["model"], record["method"]) for record in plan.failures(results))
     counts = plan.count(plan.batches)
@@ -149,7 +150,8 @@ def _say_status(console: Console, plan: Plan, results: Store, as_json: bool) -> 
     for name, every in counts.items():
         done, bad = every - missing.get(name, 0), failed.get(name, 0)
         failures = f", {bad} failed" if bad else ""
-        console.print(f"{' '.join(name)}: {done} of {every} {plan.procedure.items}{failures}", highlight=False)
+        line = f"{' '.join(name)}: {done} of {every} {plan.procedure.items}{failures}"
+        console.print(line, highlight=False, markup=False)
     _say_gaps(console, plan)
 
 
@@ -158,12 +160,12 @@ def _failure_line(record: dict[str, Any]) -> str:
     return f"{record['dataset']} {record['model']} {record['method']}, {item}: {record['error']}"
 
 
-def _say_gaps(console: Console, plan: Plan) -> None:
+def _say_gaps(console: SafeConsole, plan: Plan) -> None:
     for name, reason in plan.gaps.items():
         console.print(f"{' '.join(name)}: {reason}", highlight=False, markup=False)
 
 
-def _say_results(console: Console, plan: Plan, results: Store, export: Path | None, as_json: bool) -> None:
+def _say_results(console: SafeConsole, plan: Plan, results: Store, export: Path | None, as_json: bool) -> None:
     """The tables of an experiment, on the terminal and in a file."""
     from mage import experiments
     from mage._core.files import atomic_path

@@ -8,11 +8,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from rich.console import Console
 from rich.table import Table
 
 from mage._core.optional import require
 from mage.cli._app import announce, app, cli_errors, print_json, say_written
+from mage.cli._console import SafeConsole
 from mage.cli._results import AsJson
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ def datasets(
     as_json: AsJson = False,
 ) -> None:
     """List the datasets, or describe some of them."""
-    console = Console()
+    console = SafeConsole()
     with cli_errors():
         from mage.datasets import info
         from mage.datasets.listing import dataset_card, dataset_record, datasets_table
@@ -103,7 +103,7 @@ def train(
         require("torch_geometric", "pyg")
         from mage.models.zoo_training import TrainingTask, finished, run_task, run_tasks, table_tasks
 
-        console = Console(stderr=as_json)
+        console = SafeConsole(stderr=as_json)
         if all_table:
             tasks = table_tasks(seed, only.split(",") if only else None)
         else:
@@ -132,7 +132,7 @@ def _check_names(chosen: list[str], model: str) -> None:
         info(name).networks.training_plan(model)
 
 
-def _say(console: Console, task: TrainingTask, about: dict[str, Any], before: bool) -> None:
+def _say(console: SafeConsole, task: TrainingTask, about: dict[str, Any], before: bool) -> None:
     taken = "kept from before" if before else f"{about['seconds']:.0f} s"
     console.print(
         f"{task.dataset} {task.kind}: test accuracy {about['accuracy']['test']:.2%}, {taken}", highlight=False

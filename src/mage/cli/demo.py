@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.console import Console
 
 from mage._core.checks import checked_whole
 from mage.cli._app import announce, app, cli_errors, print_json, say_written
+from mage.cli._console import SafeConsole
 from mage.cli._results import AsJson
 from mage.explainers import explain
 from mage.explanation import Explanation
@@ -79,5 +79,5 @@ def demo(
     if as_json:
         print_json(explanation.to_dict())
     else:
-        Console().print(explanation)
+        SafeConsole().print(explanation)
     say_written(*files, as_json=as_json)

@@ -25,7 +25,8 @@ def explain(
         option(
             MODEL,
             "module:name of the model, or of a function that makes it; a TorchScript .pt file; a checkpoint of "
-            "mage train; with --dataset: gcn, gin or gat.",
+            "mage train; with --dataset: gcn, gin or gat. A module is imported, from the current folder first, which "
+            "runs its code; mage --checkpoints-only refuses that.",
         ),
     ] = None,
     weights: Annotated[

@@ -7,7 +7,8 @@ from typing import Annotated
 
 import typer
 
-from mage.cli._app import announce, app, cli_errors, print_json
+from mage._core.printing import printable
+from mage.cli._app import announce, app, cli_errors, print_json, tell
 from mage.cli._options import check_files
 from mage.cli._results import AsJson
 
@@ -32,7 +33,7 @@ def report(
         with atomic_path(output) as unfinished:
             unfinished.write_text(page.text, encoding="utf-8")
     for name, reason in page.skipped:
-        typer.echo(f"mage: left out {name}: {reason}", err=True)
+        tell(f"left out {name}: {reason}")
     contents = [
         f"{count:,} {what}{'s' if count != 1 else ''}"
         for count, what in ((page.explanations, "explanation"), (page.results, "benchmark result"))
@@ -47,4 +48,4 @@ def report(
                 "left_out": [{"file": name, "reason": reason} for name, reason in page.skipped],
             }
         )
-    typer.echo(f"wrote {output}: {' and '.join(contents)}", err=as_json)
+    typer.echo(f"wrote {printable(str(output))}: {' and '.join(contents)}", err=as_json)

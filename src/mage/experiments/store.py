@@ -20,6 +20,7 @@ SCHEMA_VERSION = 1
 Record = dict[str, Any]
 
 _DIGEST = b"mage.digest"
+_MAX_RECORDS, _MAX_FIELDS = 1_000_000, 1000  # of a part; a small file can hold any number of equal ones
 
 
 def key_of(determined_by: Mapping[str, Any]) -> str:
@@ -157,12 +158,18 @@ def read_part(path: Path) -> list[Record]:
     """
     parquet = require("pyarrow.parquet", "benchmark")
     try:
-        table = parquet.ParquetFile(path).read()
+        if path.exists() and not path.is_file():
+            raise ValueError("it is not a regular file")
+        file = parquet.ParquetFile(path)
+        if file.metadata.num_rows > _MAX_RECORDS or file.metadata.num_columns > _MAX_FIELDS:
+            raise ValueError(f"it has {file.metadata.num_rows:,} records of {file.metadata.num_columns:,} fields")
+        table = file.read()
         if (table.schema.metadata or {}).get(_DIGEST) != _digest(table):
             raise ValueError("its records are not what was written")
         records: list[Record] = table.to_pylist()
         if any(record["part"] != path.stem for record in records):
             raise ValueError("its records are of another part")
+        _table(records)  # a field that is not known, or of another type, would stop every query
     except (FileNotFoundError, PermissionError):
         raise
     except DAMAGE as error:

@@ -8,8 +8,10 @@ import io
 import math
 from collections.abc import Callable, Sequence
 
+from rich.markup import escape
 from rich.table import Table
 
+from mage._core.printing import printable
 from mage.experiments.cells import Cell
 from mage.metrics import find_metric
 
@@ -96,7 +98,7 @@ def _text(cell: Cell) -> str:
 
 
 def _escaped(text: str) -> str:
-    return text.replace("[", "\\[")
+    return escape(printable(text))
 
 
 def export(cells: Sequence[Cell], form: str, title: str = "") -> str:

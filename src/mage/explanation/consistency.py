@@ -27,6 +27,21 @@ def check(explanation: Explanation) -> None:
         raise TypeError(f"request must be a dataclass of plain values, got {type(explanation.request).__name__}")
 
 
+def check_finite(explanation: Explanation) -> None:
+    """Raise ValueError where a number that is shown is NaN or infinite; bounds and errors may be."""
+    motifs, consequences = explanation.motifs, explanation.consequences
+    outputs = [] if consequences is None else consequences.outputs
+    if np.isnan(explanation.prediction).any():
+        raise ValueError("prediction must not be NaN")
+    for name, numbers in (
+        ("scores of motifs", [motifs.objective, *(motif.score for motif in motifs)]),
+        ("consequences", [output.value for output in outputs]),
+        ("seconds", [explanation.seconds]),
+    ):
+        if not np.isfinite(numbers).all():
+            raise ValueError(f"{name} must be finite, got {numbers}")
+
+
 def _check_prediction(explanation: Explanation) -> None:
     """The prediction with the task, target and classes that go with it."""
     prediction, target, task = explanation.prediction, explanation.target, explanation.task

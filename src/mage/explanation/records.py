@@ -51,6 +51,16 @@ class Consequences:
     together: Effect | None
     num_queries: int
 
+    @property
+    def outputs(self) -> list[CoalitionOutput]:
+        """All outputs."""
+        effects = [*self.motifs, *([] if self.together is None else [self.together])]
+        return [
+            self.baseline,
+            self.prediction,
+            *(part for effect in effects for part in (effect.alone, effect.without)),
+        ]
+
 
 @dataclass(frozen=True)
 class Stage:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from mage._core.archive import DAMAGE, archive_bytes, read_archive, write_archive
+from mage._core.archive import DAMAGE, MAX_BYTES, Unread, archive_bytes, read_archive, write_archive
 from mage._core.conversion import add_codec, from_plain, to_plain
+from mage._core.typing import AnyArray
+from mage.explanation.consistency import check_finite
 from mage.indices import Interactions
 from mage.indices import storage as interactions_storage
 
@@ -30,28 +32,60 @@ def file_content(explanation: Explanation) -> bytes:
     return archive_bytes({"format": FORMAT, **header}, arrays)
 
 
-def load_explanation(path: str | Path) -> Explanation:
+def load_explanation(path: str | Path, max_bytes: int = MAX_BYTES) -> Explanation:
     """Read what :func:`save` wrote; raises ValueError for anything else."""
-    from mage.explanation.explanation import Explanation
-
     try:
-        header, arrays = read_archive(path)
-        if header.pop("format", None) != FORMAT:
-            raise ValueError(f"its format is not {FORMAT!r}")
-        explanation: Explanation = from_plain(Explanation, header, arrays)
+        return _built(*read_archive(path, _check_shapes, max_bytes))
     except FileNotFoundError:
         raise
     except DAMAGE as error:
         raise ValueError(f"{path} does not hold a saved explanation: {error}") from error
-    return explanation
 
 
-def load(path: str | Path) -> Explanation | Interactions:
-    """Read a saved :class:`Explanation` or :class:`mage.Interactions`."""
+def load(path: str | Path, max_bytes: int = MAX_BYTES) -> Explanation | Interactions:
+    """Read a saved :class:`Explanation` or :class:`mage.Interactions`; anything else raises ValueError.
+
+    A file may come from anywhere: nothing in it is run, and it is unpacked only if what it declares fits.
+
+    Args:
+        path: The file.
+        max_bytes: Bytes that its arrays may take together. A small file can declare any number.
+    """
+    kind = ""
+
+    def check(file: Unread) -> None:
+        nonlocal kind
+        form = file.header.get("format")
+        kind = {FORMAT: "explanation", interactions_storage.FORMAT: "interactions"}.get(str(form), "")
+        if kind == "interactions":
+            interactions_storage.check_shapes(*file)
+        else:
+            _check_shapes(file)
+
     try:
-        header, _ = read_archive(path)
+        header, arrays = read_archive(path, check, max_bytes)
+        return interactions_storage.from_plain(header, arrays) if kind == "interactions" else _built(header, arrays)
     except FileNotFoundError:
         raise
     except DAMAGE as error:
-        raise ValueError(f"{path} was not written by mage: {error}") from error
-    return Interactions.load(path) if header.get("format") == interactions_storage.FORMAT else load_explanation(path)
+        article = "a saved" if kind == "explanation" else "saved"
+        refusal = f"does not hold {article} {kind}" if kind else "was not written by mage"
+        raise ValueError(f"{path} {refusal}: {error}") from error
+
+
+def _built(header: dict[str, Any], arrays: dict[str, AnyArray]) -> Explanation:
+    from mage.explanation.explanation import Explanation
+
+    fields = {name: value for name, value in header.items() if name != "format"}
+    explanation: Explanation = from_plain(Explanation, fields, arrays)
+    check_finite(explanation)
+    return explanation
+
+
+def _check_shapes(file: Unread) -> None:
+    """Raise ValueError where a file is no explanation, or its arrays are not those that its header calls for."""
+    if file.header.get("format") != FORMAT:
+        raise ValueError(f"its format is not {FORMAT!r}")
+    start = "interactions."
+    of_index = {name.removeprefix(start): shape for name, shape in file.shapes.items() if name.startswith(start)}
+    interactions_storage.check_shapes(file.header["interactions"], of_index)

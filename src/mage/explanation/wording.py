@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from mage._core.printing import printable
 from mage.explanation.outcomes import (
     class_name,
     effect_cells,
@@ -115,12 +116,13 @@ def lines(explanation: Explanation) -> list[str]:
         f"{_aside(pattern(explanation, motif))}{effect}"
         for motif, effect in zip(explanation.motifs, effect_texts(explanation), strict=True)
     ]
-    return [
+    said = [
         f"Explanation: {headline(explanation)}",
         f"  {cost(explanation)}",
         *(f"  {line}" for line in motifs or ["no motif found"]),
         *(f"  {line}" for line in remarks(explanation)),
     ]
+    return list(map(printable, said))
 
 
 def _aside(text: str) -> str:
@@ -135,17 +137,20 @@ def remarks(explanation: Explanation) -> list[str]:
 def table(explanation: Explanation) -> Table:
     """The explanation as a table for terminals."""
     from rich.table import Table
+    from rich.text import Text
+
+    def text(line: str, style: str = "") -> Text:
+        return Text(printable(line), style)  # as it is: what looks like markup of rich is none
 
     nothing = [] if len(explanation.motifs) else ["no motif found"]
-    result = Table(title=headline(explanation), caption="\n".join([cost(explanation), *nothing, *remarks(explanation)]))
+    below = "\n".join([cost(explanation), *nothing, *remarks(explanation)])
+    result = Table(title=text(headline(explanation)), caption=text(below))
     effects = explanation.consequences is not None
     for heading in ("", "score", *(("alone", "without it") if effects else ()), explanation.players_noun):
         result.add_column(heading)
     for rank, motif in enumerate(explanation.motifs):
-        colour = "green" if motif.sign > 0 else "red"
-        names = members(explanation, motif).replace("[", r"\[")
-        outcomes = effect_cells(explanation, rank)
-        result.add_row(f"[{colour}]{side(motif)}[/{colour}]", score_text(explanation, motif), *outcomes, names)
+        cells = (score_text(explanation, motif), *effect_cells(explanation, rank), members(explanation, motif))
+        result.add_row(text(side(motif), "green" if motif.sign > 0 else "red"), *map(text, cells))
     return result
 
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from mage._core.checks import checked_whole
+from mage._core.printing import printable
 from mage._core.typing import Floats, Integers
 from mage.graph import PlayerGraph, as_masks, checked_player
 from mage.indices.errors import error_of_sum, noise
@@ -234,7 +235,7 @@ class Interactions:
         for term in self.top(5) if len(self.values) else []:
             error = "" if self.exact else f" ± {term.std_error:.2g}"
             lines.append(f"  {{{', '.join(self.names[p] for p in term.players)}}}: {term.value:+.4g}{error}")
-        return "\n".join(lines)
+        return printable("\n".join(lines))
 
     def _repr_html_(self) -> str:
         from mage.report.notebook import interactions_html

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, get_origin, get_type_hints
 
 import numpy as np
 
-from mage._core.archive import DAMAGE, read_archive, write_archive
+from mage._core.archive import DAMAGE, MAX_BYTES, read_archive, write_archive
 from mage._core.typing import AnyArray
 from mage.graph import PlayerGraph
 from mage.indices.estimators import ESTIMATORS
@@ -34,6 +36,22 @@ def to_plain(interactions: Interactions) -> tuple[dict[str, Any], dict[str, AnyA
     return header, arrays
 
 
+def check_shapes(header: Any, shapes: Mapping[str, tuple[int, ...]]) -> None:
+    """Raise ValueError where declared shapes are not those of the players and the order, before they are read."""
+    players, order, names = (header.get(name) for name in ("num_players", "order", "names"))
+    if type(players) is not int or type(order) is not int or type(names) is not list or len(names) != players:
+        raise ValueError("the header is damaged: num_players, order or names")
+    if not 1 <= players <= math.prod(shapes.get("values", ())) or not 1 <= order <= max(players, _LARGEST_ORDER):
+        raise ValueError(f"values {list(shapes.get('values', ()))} do not fit {players} players and order {order}")
+    counts = [math.comb(players, size) for size in range(1, order + 1)]
+    for name, shape in shapes.items():
+        columns = [sum(counts)] if name in ("values", "std_error") else [shape[-1] if shape else 0]
+        if name == "error_parts":
+            columns = [sum(counts[first:]) for first in range(order)]
+        if not shape or shape[-1] not in columns:
+            raise ValueError(f"{name} {list(shape)} does not fit {players} players and order {order}")
+
+
 def from_plain(header: dict[str, Any], arrays: dict[str, AnyArray]) -> Interactions:
     """What :func:`to_plain` took apart, checked before anything is built from numbers that may be damaged."""
     if header.get("format") != FORMAT:
@@ -51,6 +69,8 @@ def from_plain(header: dict[str, Any], arrays: dict[str, AnyArray]) -> Interacti
     values, players, order = arrays["values"], header["num_players"], header["order"]
     if not (1 <= players <= values.size and 1 <= order <= max(players, _LARGEST_ORDER)):
         raise ValueError(f"{values.size} values do not fit {players} players and order {order}")
+    if not np.isfinite(values).all() or not math.isfinite(header["baseline"]):
+        raise ValueError("values and baseline must be finite")
     # Scores of explainers that are no index carry the explainer's name.
     if header["index"] not in FAMILIES and header["method"] in ESTIMATORS:
         raise ValueError(f"there is no index {header['index']!r}")
@@ -71,10 +91,10 @@ def save(interactions: Interactions, path: str | Path) -> None:
     write_archive(path, *to_plain(interactions))
 
 
-def load(path: str | Path) -> Interactions:
+def load(path: str | Path, max_bytes: int = MAX_BYTES) -> Interactions:
     """Read, refusing anything that :func:`save` did not write."""
     try:
-        return from_plain(*read_archive(path))
+        return from_plain(*read_archive(path, lambda file: check_shapes(*file), max_bytes))
     except FileNotFoundError:
         raise
     except DAMAGE as error:

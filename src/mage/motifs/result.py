@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from mage._core.printing import printable
 from mage._core.typing import Integers
 
 PROVEN = "proven optimal"
@@ -126,4 +127,4 @@ class MotifSet:
         for motif in self.motifs:
             names = ", ".join(motif.names or map(str, motif.nodes))
             lines.append(f"  {'for    ' if motif.sign > 0 else 'against'} {motif.score:+.4g}  {{{names}}}")
-        return "\n".join(lines)
+        return printable("\n".join(lines))

@@ -1,0 +1,14 @@
+from mage._core.printing import printable
+
+
+def test_text_cannot_steer_a_terminal():
+    hostile = "a\x1b[31mred\x1b]0;title\x07\r\u202e\ud800\x9b1m"
+    shown = printable(hostile)
+    assert len(shown) == len(hostile)
+    assert shown.encode().decode() == shown
+    assert not set(shown) & set("\x1b\x07\r\u202e\x9b")
+
+
+def test_words_and_lines_stay():
+    text = "می\u200cخواهم\tδ\n𝛙 👩\u200d🔬"
+    assert printable(text) == text

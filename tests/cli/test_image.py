@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
+from mage._core.reuploads import checked_folder
 from mage.cli import app
 
 pillow = pytest.importorskip("PIL.Image")
@@ -88,6 +89,7 @@ def test_wrong_arguments(seven, tmp_path):
 
 def test_what_to_install_is_said(seven, monkeypatch):
     monkeypatch.setitem(sys.modules, "efficientnet_lite_pytorch", None)
-    missing = run(seven)
+    checked_folder.cache_clear()
+    missing = run(seven, "--model", "efficientnet-lite0")
     assert missing.exit_code == 1
-    assert "pip install 'mage-explain[image]'" in missing.output
+    assert "pip install 'mage-explain[reuploads]'" in missing.output

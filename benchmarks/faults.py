@@ -27,6 +27,7 @@ MODULES = (
     "fuzz",
     "graphs",
     "workers",
+    "threads",
     "clusters",
 )
 

@@ -27,9 +27,23 @@ def test_files_that_are_cut_off():
 
 
 @pytest.mark.long
+def test_files_that_are_made_to_harm():
+    ((tried, lost),) = rows("--only", "harm").values()
+    assert tried >= 40
+    assert lost == 0
+
+
+@pytest.mark.long
+def test_random_inputs():
+    table = rows("--only", "fuzz")
+    assert len(table) == 3
+    assert all(tried >= 50 and lost == 0 for tried, lost in table.values())
+
+
+@pytest.mark.long
 def test_all_faults_that_need_no_cluster():
     table = rows("--without", "Ray")
-    assert len(table) >= 12
+    assert len(table) >= 17
     assert all(tried >= 2 and lost == 0 for tried, lost in table.values())
 
 

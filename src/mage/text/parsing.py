@@ -230,7 +230,14 @@ def _parser_folder() -> str | Path:
 
 
 def minilm_source() -> tuple[str, dict[str, Any]]:
-    """all-MiniLM-L6-v2: its files from the hub where they are on this machine, the re-upload, or a download."""
+    """Where the encoder ``"minilm"`` is loaded from, sentence-transformers/all-MiniLM-L6-v2.
+
+    Its files from the Hugging Face hub are taken where they are on this machine, then the package of the extra
+    ``reuploads`` where that is installed, else the hub.
+
+    Returns:
+        A name or a folder for ``from_pretrained`` of transformers, and its options.
+    """
     hub = require("huggingface_hub", "text")
     if not isinstance(hub.try_to_load_from_cache(_MINILM, "config.json"), str) and is_installed(_MINILM_AGAIN):
         return str(checked_folder(_MINILM_AGAIN) / "model"), {"local_files_only": True}

@@ -34,7 +34,7 @@ def differences_of(model: torch.nn.Module, double_model: torch.nn.Module, data: 
     doubled = data.clone()
     doubled.x = doubled.x.double()
     local, exact, double_local, double_exact = (
-        interactions(ModelGame(network, graph, masking="split"), method=method, budget=1_000_000).values
+        interactions(ModelGame(network, graph, masking="split", output="logit"), method=method, budget=1_000_000).values
         for network, graph in ((model, data), (double_model, doubled))
         for method in ("exact-local", "exact")
     )
@@ -61,8 +61,12 @@ def main() -> None:
         chosen = [int(position) for position in graphs.explained(model, arguments.graphs)]
         queries, seconds, differences, counts, refusal = [], [], [], [], ""
         for position in chosen:
-            counts.append(ModelGame(model, graphs[position]).graph.count_connected(cap=MOST_COUNTED))
-            game, start = ModelGame(model, graphs[position], masking="split"), time.process_time()
+            counts.append(
+                ModelGame(model, graphs[position], output="logit", masking="remove").graph.count_connected(
+                    cap=MOST_COUNTED
+                )
+            )
+            game, start = ModelGame(model, graphs[position], masking="split", output="logit"), time.process_time()
             try:
                 local = interactions(game, method="exact-local", budget=arguments.budget)
             except TooManyCoalitionsError:

@@ -82,7 +82,9 @@ def main() -> None:
         runs: list[list[Point]] = []
         for position in map(int, graphs.explained(model)):
             graph, settings = graphs[position], graphs.settings(position)
-            size = ModelGame(model, graph, masking="split").graph.count_connected(cap=MOST_COALITIONS[dataset])
+            size = ModelGame(model, graph, masking="split", output="logit").graph.count_connected(
+                cap=MOST_COALITIONS[dataset]
+            )
             if LEAST_COALITIONS <= size <= MOST_COALITIONS[dataset]:
                 runs.append(runs_on(model, graph, settings, dataset, arguments.seeds))
             if len(runs) == arguments.graphs:

@@ -113,7 +113,7 @@ def explained_games(
     graphs, model = datasets.load(dataset), authors_checkpoint(folder, dataset, kind)
     for number in graphs.explained(model, limit):
         data = graphs[int(number)]
-        count = ModelGame(model, data, masking="split").graph.count_connected(cap=most)
+        count = ModelGame(model, data, masking="split", output="logit").graph.count_connected(cap=most)
         if count <= most:
             yield data, model, count
 

@@ -83,7 +83,7 @@ def main() -> None:
         data = Data(x=features, edge_index=torch.cat([columns, columns.flip(0)], dim=1))
         model = Network(kind, 10, width).eval()
         for masking in ("remove", "split"):
-            game = ModelGame(model, data, target=0, masking=masking)
+            game = ModelGame(model, data, target=0, masking=masking, output="logit")
             masks = game.graph.sample_connected(8000, seed=1)
             few = masks[:2000]
             game.value_fn(few)
@@ -113,7 +113,7 @@ def why() -> None:
         n, edges = ba_with_house(0, base)
         columns = torch.tensor(edges).T
         data = Data(x=torch.rand(n, 10), edge_index=torch.cat([columns, columns.flip(0)], dim=1))
-        game = ModelGame(Network(kind, 10, width).eval(), data, target=0, masking="split")
+        game = ModelGame(Network(kind, 10, width).eval(), data, target=0, masking="split", output="logit")
         masks = game.graph.sample_connected(6000, seed=1)
 
         def measured(game: ModelGame = game, masks: np.ndarray = masks) -> float:

@@ -88,7 +88,7 @@ def test_graphs(name):
     data, argument = GRAPHS[name]
     assert outcome(lambda: mage.explain(Net().eval(), data), argument) is None
     assert outcome(lambda: list(mage.explain_many(Net().eval(), [data])), argument) is None
-    assert outcome(lambda: ModelGame(Net().eval(), data), argument) is None
+    assert outcome(lambda: ModelGame(Net().eval(), data, output="logit", masking="remove"), argument) is None
 
 
 def test_an_attribute_with_the_name_of_python():
@@ -118,7 +118,7 @@ MODELS = {
 @pytest.mark.parametrize("name", MODELS)
 def test_models(name):
     assert outcome(lambda: mage.explain(MODELS[name], graph()), "model") is None
-    assert outcome(lambda: ModelGame(MODELS[name], graph()), "model") is None
+    assert outcome(lambda: ModelGame(MODELS[name], graph(), output="logit", masking="remove"), "model") is None
 
 
 @pytest.mark.parametrize("value", [*ODD, "no function"])

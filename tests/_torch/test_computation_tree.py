@@ -31,7 +31,7 @@ def test_roots_contribute_what_they_do_in_their_coalitions(kind, players, layers
     features = torch.eye(2).double()[torch.randint(2, (players,))]
     data = Data(x=features, edge_index=torch.cat([edges, edges.flip(0)], dim=1))
     model = {"gcn": GCN, "gin": GIN, "gat": GAT}[kind](2, 2, 4, num_layers=layers).double().eval()
-    contributions = ModelGame(model, data, masking="split", target=0).node_contributions
+    contributions = ModelGame(model, data, masking="split", target=0, output="logit").node_contributions
     generator = np.random.default_rng(seed)
     masks = generator.random((12, players)) < 0.8
     roots = generator.integers(players, size=12)

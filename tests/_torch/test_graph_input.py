@@ -51,7 +51,7 @@ def test_what_belongs_to_the_whole_of_a_tiny_graph(nodes, edges, masking):
     torch.manual_seed(0)
     model = WithContext().eval()
     data = Data(x=torch.randn(nodes, 3), edge_index=edges, edge_weight=torch.rand(edges.size(1)), u=torch.randn(1, 2))
-    game = ModelGame(model, data, masking=masking, target=0)
+    game = ModelGame(model, data, masking=masking, target=0, output="logit")
     for mask in itertools.product([False, True], repeat=nodes):
         expected = one_by_one(model, data, torch.tensor(mask), masking)
         assert game.worth(np.array([mask]))[0] + game.baseline == pytest.approx(expected, abs=1e-5)

@@ -76,7 +76,9 @@ def test_the_cut_is_worth_what_the_whole_graph_is_worth(seed, kind, masking, lar
     data, model = sparse_graph(60, seed), NodeModel(CONVOLUTIONS[kind]).eval()
     node = seed % 60
     # With next to no memory the whole graph is never run.
-    game = ModelGame(model, data, node=node, masking=masking, target=0, memory_cap=1 if large else 1 << 29)
+    game = ModelGame(
+        model, data, node=node, masking=masking, target=0, memory_cap=1 if large else 1 << 29, output="logit"
+    )
     np.testing.assert_allclose(game.prediction, model(data.x, data.edge_index)[node].detach(), atol=1e-5)
     players = np.concatenate(game.player_nodes)
     masks = np.random.default_rng(seed).random((6, game.num_players)) < 0.6
@@ -91,15 +93,15 @@ def test_a_large_graph_is_never_run_as_a_whole(conv):
     edges = torch.tensor([(i, i + 1) for i in range(999)]).T
     data = Data(x=torch.randn(1000, FEATURES), edge_index=torch.cat([edges, edges.flip(0)], dim=1))
     spy = Spy(NodeModel(conv).eval())
-    game = ModelGame(spy, data, node=500, masking="split", memory_cap=1 << 16)
+    game = ModelGame(spy, data, node=500, masking="split", memory_cap=1 << 16, output="logit")
     assert (game.seen_nodes, game.seen_hops, game.input_nodes, game.num_hops) == (9, 4, 1000, 2)
     # Two copies at once to see that batches do not mix, each with a ring of boundary nodes at most.
     assert spy.largest <= 14
-    whole = ModelGame(spy.inner, data, node=500, masking="split")
+    whole = ModelGame(spy.inner, data, node=500, masking="split", output="logit")
     assert (whole.seen_nodes, whole.seen_hops, whole.num_players) == (1000, None, 5)
     masks = np.random.default_rng(0).random((10, 5)) < 0.7
     np.testing.assert_allclose(game.worth(masks), whole.worth(masks), atol=rounding())
-    link = ModelGame(LinkModel().eval(), data, edge=(500, 600), masking="split", memory_cap=1 << 16)
+    link = ModelGame(LinkModel().eval(), data, edge=(500, 600), masking="split", memory_cap=1 << 16, output="logit")
     assert link.seen_nodes == 14
     assert link.num_players == 6
 
@@ -122,19 +124,19 @@ def test_models_that_look_further_are_found_out_on_large_graphs_too():
 
     edges = torch.tensor([(i, (i + 1) % 50) for i in range(50)]).T
     data = Data(x=torch.randn(50, FEATURES), edge_index=torch.cat([edges, edges.flip(0)], dim=1))
-    game = ModelGame(Hidden().eval(), data, node=20, masking="split", memory_cap=1)
+    game = ModelGame(Hidden().eval(), data, node=20, masking="split", memory_cap=1, output="logit")
     assert sorted(int(nodes[0]) for nodes in game.player_nodes) == [18, 19, 20, 21, 22]
     assert game.seen_nodes == 50
     for cap in (1, 1 << 29):
         with pytest.raises(LooksFurtherError, match="num_hops="):
-            ModelGame(Pooling().eval(), data, node=20, memory_cap=cap)
+            ModelGame(Pooling().eval(), data, node=20, memory_cap=cap, output="logit", masking="remove")
 
 
 @pytest.mark.parametrize("masking", ["remove", "split", "zero"])
 def test_batches_are_cut_to_the_memory_cap(masking):
     data, model = make_data(nodes=200), Plain(GCNConv).eval()
-    small = ModelGame(model, data, masking=masking, memory_cap=1 << 21)
-    large = ModelGame(model, data, masking=masking)
+    small = ModelGame(model, data, masking=masking, memory_cap=1 << 21, output="logit")
+    large = ModelGame(model, data, masking=masking, output="logit")
     assert small.batch_size < 20 < large.batch_size
     masks = np.random.default_rng(0).random((50, 200)) < 0.5
     np.testing.assert_allclose(small.worth(masks), large.worth(masks), atol=1e-5)
@@ -144,7 +146,7 @@ def test_batches_are_cut_to_the_memory_cap(masking):
 @pytest.mark.parametrize("others", ["present", "absent"])
 def test_zooming_leaves_the_others_as_they_are(masking, others):
     data, model = make_data(nodes=16), Plain(GCNConv).eval()
-    game = ModelGame(model, data, masking=masking, target=1)
+    game = ModelGame(model, data, masking=masking, target=1, output="logit")
     groups = [[3, 4], [5], [9, 10, 11]]
     near = game.zoomed(groups, others)
     assert [nodes.tolist() for nodes in near.player_nodes] == groups
@@ -174,7 +176,7 @@ def test_zooming_leaves_the_others_as_they_are(masking, others):
 
 def test_zooming_at_a_node_keeps_its_target():
     data = sparse_graph(60, 3)
-    game = ModelGame(NodeModel(GCNConv).eval(), data, node=4, target=0)
+    game = ModelGame(NodeModel(GCNConv).eval(), data, node=4, target=0, output="logit", masking="remove")
     nodes = [int(v) for v in np.concatenate(game.player_nodes) if v != 4]
     assert game.target_players == [int(np.flatnonzero(np.concatenate(game.player_nodes) == 4)[0])]
     near = game.zoomed([[v] for v in nodes[:3]])
@@ -199,14 +201,19 @@ def test_zooming_at_a_node_keeps_its_target():
 )
 def test_bad_zooms(groups, others, message):
     with pytest.raises(ValueError, match=message):
-        ModelGame(Plain(GCNConv).eval(), make_data()).zoomed(groups, others)
+        ModelGame(Plain(GCNConv).eval(), make_data(), output="logit", masking="remove").zoomed(groups, others)
 
 
 def test_too_many_players_are_refused_by_name(monkeypatch):
     monkeypatch.setattr("mage.games.model_game._MOST_PLAYERS", 10)
     with pytest.raises(ValueError, match="groups='communities'"):
-        ModelGame(Plain(GCNConv).eval(), make_data())
-    assert ModelGame(Plain(GCNConv).eval(), make_data(), groups=lambda e, n: np.arange(n) // 3).num_players == 4
+        ModelGame(Plain(GCNConv).eval(), make_data(), output="logit", masking="remove")
+    assert (
+        ModelGame(
+            Plain(GCNConv).eval(), make_data(), groups=lambda e, n: np.arange(n) // 3, output="logit", masking="remove"
+        ).num_players
+        == 4
+    )
 
 
 @settings(max_examples=15)
@@ -219,7 +226,7 @@ def test_stand_ins_are_worth_what_the_boundary_was_worth(seed, kind, masking):
     torch.manual_seed(seed)
     data = Data(x=torch.randn(400, FEATURES), edge_index=torch.cat([edges, edges.flip(0)], dim=1))
     model = NodeModel(CONVOLUTIONS[kind]).eval()
-    game = ModelGame(model, data, node=node, masking=masking, target=0)
+    game = ModelGame(model, data, node=node, masking=masking, target=0, output="logit")
     ring = len(nx.single_source_shortest_path_length(drawn, node, cutoff=3)) - game.num_players
     outer = max(sum(u not in set(np.concatenate(game.player_nodes)) for u in drawn[v[0]]) for v in game.player_nodes)
     if kind == "gat":
@@ -253,7 +260,7 @@ def test_a_boundary_that_matters_stays():
     edges = [(0, i) for i in (1, 2, 3)] + [(i, 40 * i + j) for i in (1, 2, 3) for j in range(40)]
     columns = torch.tensor(edges).T
     data = Data(x=torch.randn(160, FEATURES), edge_index=torch.cat([columns, columns.flip(0)], dim=1))
-    game = ModelGame(Outgoing().eval(), data, node=0, masking="split", target=0)
+    game = ModelGame(Outgoing().eval(), data, node=0, masking="split", target=0, output="logit")
     assert game.num_players == 4
     with torch.no_grad():
         expected = Outgoing().eval()

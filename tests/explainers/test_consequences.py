@@ -61,12 +61,12 @@ def test_what_follows_is_what_the_model_says(output, masking):
 def test_without_its_target_a_node_has_the_baseline(masking):
     torch.manual_seed(0)
     model, data = NodeNet(4, 3).eval(), graph()
-    explanation = explained(model, data, node=3, masking=masking, num_motifs=1)
+    explanation = explained(model, data, node=3, masking=masking, num_motifs=1, output="logit")
     found = explanation.consequences
     assert 3 in explanation.motifs[0].nodes
     assert found.motifs[0].without == found.baseline
     assert found.motifs[0] == found.together
-    game = ModelGame(model, data, node=3, masking=masking)
+    game = ModelGame(model, data, node=3, masking=masking, output="logit")
     players = [
         player for player, nodes in enumerate(game.player_nodes) if set(nodes) <= set(explanation.motifs[0].nodes)
     ]
@@ -112,7 +112,9 @@ def test_sentences_and_images_have_consequences():
         return np.array([[0.0, 2.0 * ("good" in text) - 3.0 * ("dull" in text)] for text in texts])
 
     words = ["good", "and", "dull"]
-    explanation = mage.explain_text(classify, words, edges=[(0, 1), (1, 2)], target=1, tau=0.5, num_motifs=2)
+    explanation = mage.explain_text(
+        classify, words, edges=[(0, 1), (1, 2)], target=1, tau=0.5, num_motifs=2, output="logit"
+    )
     found = {
         motif.names: effect for motif, effect in zip(explanation.motifs, explanation.consequences.motifs, strict=True)
     }
@@ -140,7 +142,7 @@ def test_consequences_are_kept_and_cropped(tmp_path):
     assert json.loads(json.dumps(explanation.to_dict()))["consequences"]["together"]["alone"]["value"] == (
         explanation.consequences.together.alone.value
     )
-    with pytest.raises(ValueError, match="consequences are of 2 motifs, there are 0"):
+    with pytest.raises(ValueError, match="motifs, there are 0"):
         replace(explanation, motifs=replace(explanation.motifs, motifs=()))
 
 

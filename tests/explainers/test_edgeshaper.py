@@ -74,7 +74,7 @@ def test_a_background_of_everything_leaves_nothing():
 @pytest.mark.parametrize("kind", MODELS)
 def test_without_background_these_are_shapley_values(kind):
     model = MODELS[kind]()
-    game = EdgeGame(ModelGame(model, graph(), target=1))
+    game = EdgeGame(ModelGame(model, graph(), target=1, output="logit", masking="remove"))
     exact = mage.interactions(game, "shapley", method="exact", progress=False).first_order
     found = EdgeSHAPer(1500, density=0.0).explain(model, graph(), target=1)
     errors = found.edge_std_error
@@ -97,13 +97,13 @@ def test_edge_features_go_with_their_edges():
 @pytest.mark.parametrize("undirected", [True, False])
 @pytest.mark.parametrize("kind", MODELS)
 def test_the_edge_game_is_a_game(kind, undirected):
-    check_game(EdgeGame(ModelGame(MODELS[kind](), graph()), undirected))
+    check_game(EdgeGame(ModelGame(MODELS[kind](), graph(), output="logit", masking="remove"), undirected))
 
 
 def test_the_edge_game_is_one_graph_at_a_time():
     model = WithBonds().eval()
     data = graph(edge_attr=torch.rand(12, 1))
-    game = EdgeGame(ModelGame(model, data, target=0))
+    game = EdgeGame(ModelGame(model, data, target=0, output="logit", masking="remove"))
     masks = np.random.default_rng(0).random((8, game.num_players)) < 0.5
     worths = game.worth(masks) + game.baseline
     for mask, worth in zip(masks, worths, strict=True):
@@ -114,15 +114,15 @@ def test_the_edge_game_is_one_graph_at_a_time():
 
 
 def test_players_are_bonds_or_columns():
-    game = ModelGame(GCN(3, 2, 4), graph())
+    game = ModelGame(GCN(3, 2, 4), graph(), output="logit", masking="remove")
     bonds, columns = EdgeGame(game), EdgeGame(game, undirected=False)
     assert (bonds.num_players, columns.num_players) == (6, 12)
     assert bonds.player_of_column[:6].tolist() == bonds.player_of_column[6:].tolist()
     assert bonds.density == columns.density == pytest.approx(12 / 30)
     looped = graph()
     looped.edge_index = torch.cat([looped.edge_index, torch.tensor([[3], [3]])], dim=1)
-    assert EdgeGame(ModelGame(GCN(3, 2, 4), looped)).num_players == 7
-    assert EdgeGame(ModelGame(GCN(3, 2, 4), looped)).density == pytest.approx(12 / 30)
+    assert EdgeGame(ModelGame(GCN(3, 2, 4), looped, output="logit", masking="remove")).num_players == 7
+    assert EdgeGame(ModelGame(GCN(3, 2, 4), looped, output="logit", masking="remove")).density == pytest.approx(12 / 30)
 
 
 # -- the explainer ------------------------------------------------------------------------------------------------

@@ -232,7 +232,7 @@ def test_queries_are_the_graphs_that_the_model_saw(masking):
 def test_values_are_of_probabilities_above_the_prior():
     data = graph(8)
     explainer = GStarX(prior=[0.4, 0.7])
-    game = ModelGame(network(GIN), data, target=1, output="probability")
+    game = ModelGame(network(GIN), data, target=1, output="probability", masking="remove")
     found = explainer.explain(network(GIN), data, target=1)
     assert found.node_scores.sum() == pytest.approx(game.total + game.baseline - 0.7)
 

@@ -45,7 +45,7 @@ def test_the_explanation_carries_its_picture(tmp_path):
     explanation = mage.explain_image(
         Bars(), an_image(), patches=(4, 4), fill=0.0, target=0, class_names=["left", "none"]
     )
-    expected = ImageGame(Bars(), an_image(), patches=(4, 4)).segments
+    expected = ImageGame(Bars(), an_image(), patches=(4, 4), output="logit").segments
     assert np.array_equal(explanation.subject.segments, expected)
     explanation.save(tmp_path / "a.mage")
     again = mage.load(tmp_path / "a.mage")
@@ -94,11 +94,11 @@ def test_loaded_classifiers_prepare_pictures_themselves(tmp_path):
 
 
 def test_pictures_of_prepared_images_are_stretched_into_range():
-    game = ImageGame(Bars(), 6 * torch.rand(3, 8, 8) - 3, patches=(2, 2))
+    game = ImageGame(Bars(), 6 * torch.rand(3, 8, 8) - 3, patches=(2, 2), output="logit")
     pixels = picture_of(game.image)
     assert pixels.shape == (8, 8, 3)
     assert (pixels.min(), pixels.max()) == (0.0, 1.0)
-    grey = ImageGame(lambda images: images.flatten(1), torch.rand(1, 4, 4), patches=(2, 2))
+    grey = ImageGame(lambda images: images.flatten(1), torch.rand(1, 4, 4), patches=(2, 2), output="logit")
     assert np.array_equal(picture_of(grey.image), grey.image[0].numpy())
 
 

@@ -203,7 +203,7 @@ def test_neighbourhoods_beyond_ranking_form_communities(monkeypatch):
 
 def test_effects_of_single_players():
     data = graph(nodes=9)
-    game = ModelGame(Net().eval(), data, target=0)
+    game = ModelGame(Net().eval(), data, target=0, output="logit", masking="remove")
     everyone = set(range(9))
     changes = np.array([[game.total - game.worth([everyone - {i}])[0], game.worth([{i}])[0]] for i in range(9)])
     np.testing.assert_allclose(single_effects(game, []), np.abs(changes).max(axis=1) / 2)
@@ -283,7 +283,7 @@ def test_bad_arguments(options, message):
 @pytest.mark.long
 def test_stages_have_a_budget_unless_the_user_has_one():
     reduction = PlayerReduction(GraphRequest())
-    game = ModelGame(Net().eval(), graph())
+    game = ModelGame(Net().eval(), graph(), output="logit", masking="remove")
     assert reduction.budget(game, IndexRequest()) is None
     assert reduction.budget(game, IndexRequest(budget=77)) == 77
     data, _ = blocks_with_a_marked_pair()
@@ -311,9 +311,16 @@ def test_other_orders_and_methods_in_stages(order, method):
 def test_all_pairs_of_the_last_stage_are_exact_worths():
     data, _ = blocks_with_a_marked_pair(num_blocks=4, size=6)
     explanation = mage.explain(
-        Marked(power=2), data, num_motifs=1, max_nodes=2, groups=np.repeat(np.arange(4), 6), refine=True, budget=5_000
+        Marked(power=2),
+        data,
+        num_motifs=1,
+        max_nodes=2,
+        groups=np.repeat(np.arange(4), 6),
+        refine=True,
+        budget=5_000,
+        order=2,
     )
-    game = ModelGame(Marked(power=2), data)
+    game = ModelGame(Marked(power=2), data, output="logit", masking="remove")
     nodes = [v for members in explanation.players for v in members]
     near = game.zoomed([[v] for v in nodes])
     expected = mage.interactions(near, budget=5_000)

@@ -49,7 +49,9 @@ def test_motifs_of_edges():
 
 def test_a_deleted_edge_is_what_the_model_is_asked_about():
     model, data = model_and_graph()
-    explanation = mage.explain(model, data, players="edges", target=1, index="shapley", order=1, method="permutation")
+    explanation = mage.explain(
+        model, data, players="edges", target=1, index="shapley", order=1, method="permutation", output="logit"
+    )
     total = explanation.consequences.prediction.value - explanation.consequences.baseline.value
     assert explanation.interactions.values.sum() == pytest.approx(total)
     with torch.no_grad():
@@ -59,7 +61,9 @@ def test_a_deleted_edge_is_what_the_model_is_asked_about():
 
 def test_features_of_all_nodes_equal_shapley_values_by_definition():
     model, data = model_and_graph()
-    explanation = mage.explain(model, data, players="features", target=1, order=1, names=["a", "b", "c", "d"])
+    explanation = mage.explain(
+        model, data, players="features", target=1, order=1, names=["a", "b", "c", "d"], output="logit"
+    )
     assert explanation.names == ("a", "b", "c", "d")
     assert explanation.num_nodes == 4
     assert explanation.edge_index.shape == (2, 0)
@@ -79,7 +83,7 @@ def test_features_of_all_nodes_equal_shapley_values_by_definition():
 
 def test_features_of_a_motif():
     model, data = model_and_graph()
-    explanation = mage.explain(model, data, target=1, max_nodes=4, noise_floor=0)
+    explanation = mage.explain(model, data, target=1, max_nodes=4, noise_floor=0, output="logit", masking="remove")
     features = explanation.features(0)
     nodes = list(explanation.motifs[0].nodes)
     assert features.nodes == tuple(nodes)
@@ -152,8 +156,8 @@ def test_they_are_kept_drawn_and_repeated(players, tmp_path):
 @pytest.mark.parametrize("players", ["edges", "features"])
 def test_of_too_many_the_strongest_play(players):
     model, data = model_and_graph()
-    explanation = mage.explain(model, data, target=1, players=players, max_players=3, order=1)
-    whole = mage.explain(model, data, target=1, players=players, order=1)
+    explanation = mage.explain(model, data, target=1, players=players, max_players=3, order=1, output="logit")
+    whole = mage.explain(model, data, target=1, players=players, order=1, output="logit")
     assert len(explanation.players) == 3 < len(whole.players)
     assert explanation.players_cap.players == len(whole.players)
     assert f"3 of {len(whole.players)} {players} play" in explanation.notes[0]

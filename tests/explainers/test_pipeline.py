@@ -36,15 +36,21 @@ def test_defaults_need_no_touch():
     explanation = mage.explain(Net(), data)
     assert explanation.interactions.exact
     assert explanation.motifs.optimal
-    assert explanation.motifs.max_nodes == 3
-    assert len(explanation.motifs) <= 2
+    assert explanation.interactions.order == 3
+    assert (explanation.output, explanation.masking) == ("probability", "split")
+    # The size was chosen among all that explain something, and both sides were looked at.
+    assert explanation.motifs.max_nodes in {step.max_nodes for step in explanation.motifs.path} == set(range(1, 7))
+    assert len(explanation.motifs) <= 3
+    assert explanation.motifs.against is not None
+    assert not set(explanation.motifs.nodes) & {v for motif in explanation.against for v in motif.nodes}
     assert explanation.target == int(np.argmax(explanation.prediction))
     assert explanation.node_mask.shape == (12,)
     assert explanation.edge_mask.shape == (data.num_edges,)
     assert explanation.node_mask.sum() == len(explanation.motifs.nodes)
-    # The graph itself, and two graphs alone and together, to see that batches do not mix.
+    # The graph itself, two graphs alone and together, to see that batches do not mix, and the graph without any node,
+    # which decides the unit of the output.
     known = explanation.interactions.num_queries + explanation.consequences.num_queries
-    assert explanation.num_queries == known + 1 + 4
+    assert explanation.num_queries == known + 1 + 4 + 1
     assert explanation.seconds > 0
 
 
@@ -75,10 +81,15 @@ def test_the_five_cycle_speaks_against_the_grid(seed):
     )
     assert positive.target == 1
     assert [motif.nodes for motif in positive.motifs] == [grid]
-    both = demo_explanation(seed)
+    both = mage.explain(
+        load_demo_model(), data, num_motifs=2, max_nodes=14, tau=0.5, output="logit", order=2, objective="paper"
+    )
     assert {motif.nodes: motif.sign for motif in both.motifs} == {grid: 1, cycle: -1}
-    assert both.motifs.optimal
-    assert both.interactions.exact
+    plain = demo_explanation(seed)
+    assert [motif.nodes for motif in plain.motifs] == [grid]
+    assert set(cycle) <= {v for motif in plain.against for v in motif.nodes}
+    assert plain.motifs.optimal
+    assert plain.interactions.exact
 
 
 def test_cora_nodes_are_explained_by_their_neighbourhood():
@@ -101,7 +112,7 @@ def test_cora_nodes_are_explained_by_their_neighbourhood():
 
 def check_node_worths(model, data, node):
     """Worths of random coalitions against the whole graph with the absent nodes cut off by PyG's ``subgraph``."""
-    game = mage.games.ModelGame(model, data, node=node, masking="split", target=1)
+    game = mage.games.ModelGame(model, data, node=node, masking="split", target=1, output="logit")
     players = np.concatenate(game.player_nodes)
     masks = np.random.default_rng(0).random((8, game.num_players)) < 0.7
     masks[:, players.tolist().index(node)] = True
@@ -175,7 +186,7 @@ def test_solubility_is_explained_as_a_regression():
         expected = float(model(data.x, data.edge_index, torch.zeros(data.num_nodes, dtype=torch.long)))
     assert explanation.prediction[0] == pytest.approx(expected, abs=1e-5)
     assert "prediction" in explanation.headline
-    game = mage.games.ModelGame(model, data, masking="remove")
+    game = mage.games.ModelGame(model, data, masking="remove", output="logit")
     masks = np.random.default_rng(0).random((10, data.num_nodes)) < 0.6
     for mask, worth in zip(masks, game.worth(masks), strict=True):
         kept = torch.from_numpy(mask)

@@ -38,7 +38,7 @@ def test_equal_scores_go_by_position():
 def explained():
     edges = torch.tensor([[0, 1, 3, 4], [1, 2, 4, 5]])
     data = Data(x=torch.ones(7, 2), edge_index=torch.cat([edges, edges.flip(0)], dim=1), smiles="C")
-    game = ModelGame(GIN(2, 2, 4).eval(), data)
+    game = ModelGame(GIN(2, 2, 4).eval(), data, output="logit", masking="remove")
     scores = np.array([0.1, 0.4, 0.0, 0.9, 0.8, 0.0, 0.2])
     return data, mage.Explanation.from_nodes(
         *([0, 1, 3, 4, 6], game, data),
@@ -78,7 +78,7 @@ def test_explanations_of_other_methods_are_shown_and_kept(explained, tmp_path):
 def test_without_scores_edges_between_chosen_nodes_count():
     edges = torch.tensor([[0, 1], [1, 2]])
     data = Data(x=torch.ones(3, 2), edge_index=edges)
-    game = ModelGame(GIN(2, 2, 4).eval(), data)
+    game = ModelGame(GIN(2, 2, 4).eval(), data, output="logit", masking="remove")
     found = mage.Explanation.from_nodes([0, 1], game, data, method="Set", max_nodes=2)
     assert found.edge_scores.tolist() == [1, 0]
     assert found.motifs.nodes == (0, 1)

@@ -40,7 +40,9 @@ def test_a_network_of_the_library_explains_a_molecule():
 
 
 def test_a_model_of_ones_own_has_pygs_features():
-    why = mage.explain_smiles(Charges(), NITROANILINE, output="logit", tau=1.0, max_nodes=2, num_motifs=2, target=0)
+    why = mage.explain_smiles(
+        Charges(), NITROANILINE, output="logit", masking="remove", tau=1.0, max_nodes=2, num_motifs=2, target=0
+    )
     charged = {atom.GetIdx() for atom in chem.MolFromSmiles(NITROANILINE).GetAtoms() if atom.GetFormalCharge()}
     assert {node for motif in why.motifs for node in motif.nodes} == charged
 

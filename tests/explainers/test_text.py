@@ -13,7 +13,15 @@ from tests.helpers.sentences import CHAIN, EDGES, WORDS, Scores, letters, praise
 def test_phrases_for_and_against():
     words = ["not", "good", "and", "dull", "film", "!"]
     found = mage.explain_text(
-        praise, words, tau=0.5, num_motifs=4, edges=CHAIN, target=1, class_names=["bad", "fine"], progress=False
+        praise,
+        words,
+        tau=0.5,
+        num_motifs=4,
+        edges=CHAIN,
+        target=1,
+        class_names=["bad", "fine"],
+        output="logit",
+        progress=False,
     )
     assert next(motif.names for motif in found.motifs if motif.sign < 0) == ("dull",)
     assert found.interactions[[0, 1]] == pytest.approx(-3.0)
@@ -29,7 +37,7 @@ def test_phrases_for_and_against():
     assert found.num_queries == 6 * 7 // 2 + 1 + found.consequences.num_queries
     assert found.consequences.num_queries <= len(found.motifs) + 2
     against = mage.explain_text(
-        praise, words, num_motifs=1, max_nodes=2, tau=0.0, target=1, edges=CHAIN, progress=False
+        praise, words, num_motifs=1, max_nodes=2, tau=0.0, target=1, edges=CHAIN, output="logit", progress=False
     )
     assert against.motifs[0].nodes == (0, 1)
     assert against.motifs[0].score == pytest.approx(-1.0)  # "good" alone is worth 2
@@ -41,7 +49,7 @@ def test_it_is_explain_on_the_graph_of_the_sentence():
     found = mage.explain_text(
         model, WORDS, num_motifs=2, max_nodes=4, tau=0.5, edges=EDGES, encoder=letters, progress=False
     )
-    data = TextGame(model, WORDS, edges=EDGES, encoder=letters).sentence.data(letters)
+    data = TextGame(model, WORDS, edges=EDGES, encoder=letters, output="logit").sentence.data(letters)
     reference = mage.explain(
         model, data, num_motifs=2, max_nodes=4, tau=0.5, masking="zero", names=list(WORDS), progress=False
     )
@@ -115,7 +123,15 @@ def libraries(monkeypatch):
 def test_shipped_networks_see_both_sides_of_a_sentence(libraries, kind):
     model = pretrained("graph_sst2", kind)
     found = mage.explain_text(
-        model, "A brilliant cast is wasted on a dull plot.", tau=0.5, num_motifs=3, progress=False
+        model,
+        "A brilliant cast is wasted on a dull plot.",
+        tau=0.5,
+        num_motifs=3,
+        max_nodes=0.3,
+        order=2,
+        output="logit",
+        objective="paper",
+        progress=False,
     )
     assert found.target == 0
     sides = {name: motif.sign for motif in found.motifs for name in motif.names}

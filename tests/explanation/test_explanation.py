@@ -6,13 +6,13 @@ from rich.console import Console
 
 import mage
 from mage._core.conversion import same
-from mage.cli.demo import demo_explanation
 from mage.testing import random_game
+from tests.helpers.demo import demo_of_both_sides
 
 
 @pytest.fixture(scope="module")
 def explanation():
-    return demo_explanation(1)
+    return demo_of_both_sides(1)
 
 
 def test_save_and_load_round_trip(explanation, tmp_path):

@@ -6,7 +6,6 @@ import pytest
 import mage
 from mage._core.archive import read_archive, write_archive
 from mage._core.conversion import same, stored_as
-from mage.cli.demo import demo_explanation
 from mage.explanation import (
     ImageSubject,
     MoleculeSubject,
@@ -16,11 +15,12 @@ from mage.explanation import (
     Stage,
 )
 from mage.motifs import Motif
+from tests.helpers.demo import demo_of_both_sides
 
 
 @pytest.fixture(scope="module")
 def explanation():
-    return demo_explanation(1)
+    return demo_of_both_sides(1)
 
 
 @stored_as("tests.inner")

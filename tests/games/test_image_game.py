@@ -51,7 +51,7 @@ def by_hand(model, image, segments, fill, coalition, target):
 @given(st.integers(3, 9), st.integers(3, 9), st.integers(1, 3), st.integers(1, 3), st.data())
 def test_worths_are_those_of_images_masked_by_hand(height, width, rows, columns, data):
     model, image = Classifier().eval(), an_image(3, height, width)
-    game = ImageGame(model, image, patches=(rows, columns), target=2)
+    game = ImageGame(model, image, patches=(rows, columns), target=2, output="logit")
     coalition = data.draw(st.sets(st.integers(0, rows * columns - 1)))
     fill = image.mean(dim=(1, 2), keepdim=True).expand_as(image)
     expected = by_hand(model, image, game.segments, fill, coalition, 2)
@@ -74,7 +74,7 @@ def test_regions_are_joined_where_they_share_a_side(height, width, seed):
 
 
 def test_a_grid_has_names_and_neighbours():
-    game = ImageGame(Classifier(), an_image(), patches=(7, 7))
+    game = ImageGame(Classifier(), an_image(), patches=(7, 7), output="logit")
     assert game.num_players == 49
     assert game.graph.num_edges == 84
     assert game.names[2 * 7 + 3] == "row 3, column 4"
@@ -88,7 +88,9 @@ def test_a_grid_has_names_and_neighbours():
 def test_segments_keep_the_users_labels_and_pixels_of_nobody():
     image = an_image(1, 4, 4)
     segments = np.array([[-1, 7, 7, 3], [-1, 7, 3, 3], [9, 9, 3, 3], [9, 9, 3, 3]])
-    game = ImageGame(lambda images: images.flatten(1).cumsum(1), image, segments=segments, fill=0.0, target=15)
+    game = ImageGame(
+        lambda images: images.flatten(1).cumsum(1), image, segments=segments, fill=0.0, target=15, output="logit"
+    )
     assert game.names == ("segment 3", "segment 7", "segment 9")
     assert {tuple(edge) for edge in game.graph.edges.tolist()} == {(0, 1), (0, 2), (1, 2)}
     assert game.baseline == pytest.approx(float(image[0][torch.from_numpy(segments) < 0].sum()), abs=1e-5)
@@ -105,7 +107,9 @@ def test_fills():
     model = Classifier().eval()
 
     def hidden(fill):
-        return ImageGame(model, image, patches=(2, 2), fill=fill).masked(np.zeros((1, 4), dtype=bool))[0]
+        return ImageGame(model, image, patches=(2, 2), fill=fill, output="logit").masked(np.zeros((1, 4), dtype=bool))[
+            0
+        ]
 
     assert torch.allclose(hidden("mean"), image.mean(dim=(1, 2))[:, None, None].expand_as(image))
     expected = np.stack(
@@ -126,14 +130,14 @@ def test_the_model_is_left_as_it_was():
     model.layers[1].eval()
     before = {name: value.clone() for name, value in model.state_dict().items()}
     threads = torch.get_num_threads()
-    game = ImageGame(model, an_image(), patches=(3, 3))
+    game = ImageGame(model, an_image(), patches=(3, 3), output="logit")
     game.worth([{0, 1}, {4}])
     assert [module.training for module in model.layers[:4]] == [True, False, True, True]
     assert all(torch.equal(value, before[name]) for name, value in model.state_dict().items())
     assert all(parameter.requires_grad and parameter.grad is None for parameter in model.parameters())
     assert not any(module._forward_hooks for module in model.modules())
     assert torch.get_num_threads() == threads
-    again = ImageGame(model, an_image(), patches=(3, 3))
+    again = ImageGame(model, an_image(), patches=(3, 3), output="logit")
     assert again.worth([{0, 1}])[0] == game.worth([{0, 1}])[0]
 
 
@@ -147,7 +151,7 @@ def test_outputs_and_what_is_known_of_the_prediction():
     assert game.total + game.baseline == pytest.approx(float(logits.softmax(0).max()), abs=rounding())
     assert game.num_queries == 3  # the whole image, the hidden one, and the whole one as a coalition
     with pytest.raises(ValueError, match="target must be a class 0 … 3"):
-        ImageGame(model, image, target=4)
+        ImageGame(model, image, target=4, output="logit")
     with pytest.raises(ValueError, match="output must be one of"):
         ImageGame(model, image, output="loss")
 
@@ -155,9 +159,9 @@ def test_outputs_and_what_is_known_of_the_prediction():
 def test_probabilities_are_noticed():
     model = torch.nn.Sequential(Classifier(), torch.nn.Softmax(dim=1)).eval()
     with pytest.raises(ValueError, match=r"returns probabilities.*return_type='probs'"):
-        ImageGame(model, an_image())
+        ImageGame(model, an_image(), output="logit")
     with pytest.raises(ValueError, match="log-probability"):
-        ImageGame(model, an_image(), return_type="probs")
+        ImageGame(model, an_image(), return_type="probs", output="logit")
     game = ImageGame(model, an_image(), patches=(2, 2), return_type="probs", output="log-probability", target=1)
     raw = ImageGame(model[0], an_image(), patches=(2, 2), output="log-probability", target=1)
     masks = [{0}, {1, 2}, {0, 1, 2, 3}]
@@ -175,7 +179,7 @@ def test_models_of_transformers_return_objects():
 
             return SimpleNamespace(logits=self.inner(images))
 
-    game = ImageGame(Wrapped(), an_image(), patches=(2, 2))
+    game = ImageGame(Wrapped(), an_image(), patches=(2, 2), output="logit")
     assert len(game.prediction) == 4
 
 
@@ -183,8 +187,8 @@ def test_memory_caps_the_batch_and_nothing_else():
     model, image = Classifier().eval(), an_image()
     sizes = []
     model.register_forward_pre_hook(lambda _module, inputs: sizes.append(len(inputs[0])))
-    large = ImageGame(model, image, patches=(3, 3))
-    small = ImageGame(model, image, patches=(3, 3), memory_cap=60_000)
+    large = ImageGame(model, image, patches=(3, 3), output="logit")
+    small = ImageGame(model, image, patches=(3, 3), memory_cap=60_000, output="logit")
     assert small.batch_size < 8 < large.batch_size
     masks = np.random.default_rng(0).random((40, 9)) < 0.5
     sizes.clear()
@@ -211,14 +215,14 @@ def test_memory_caps_the_batch_and_nothing_else():
 )
 def test_wrong_input_is_refused(image, options, message):
     with pytest.raises(ValueError, match=message):
-        ImageGame(Classifier(), image, **options)
+        ImageGame(Classifier(), image, **{"output": "logit", **options})
 
 
 def test_wrong_models_are_refused():
     with pytest.raises(TypeError, match="model must be callable"):
-        ImageGame(None, an_image())
+        ImageGame(None, an_image(), output="logit")
     with pytest.raises(ValueError, match="one row of numbers for each of 2 images"):
-        ImageGame(lambda images: images, an_image())
+        ImageGame(lambda images: images, an_image(), output="logit")
 
 
 def test_an_additive_model_has_no_interactions():
@@ -229,6 +233,7 @@ def test_an_additive_model_has_no_interactions():
         patches=(2, 2),
         fill=0.0,
         target=0,
+        output="logit",
     )
     found = mage.interactions(game, "myerson-taylor", method="exact")
     assert np.allclose(found.first_order, [0 + 1 + 4 + 5, 2 + 3 + 6 + 7, 8 + 9 + 12 + 13, 10 + 11 + 14 + 15])

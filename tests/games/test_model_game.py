@@ -143,7 +143,7 @@ def one_by_one(model, data, mask, masking):
 @pytest.mark.parametrize("name", MODELS)
 def test_vectorised_worth_equals_one_by_one(name, masking):
     data, model = make_data(), MODELS[name]().eval()
-    game = ModelGame(model, data, masking=masking, target=1)
+    game = ModelGame(model, data, masking=masking, target=1, output="logit")
     rng = np.random.default_rng(0)
     masks = rng.random((25, NODES)) < rng.random((25, 1))
     masks = masks[masks.any(axis=1)]
@@ -155,7 +155,7 @@ def test_vectorised_worth_equals_one_by_one(name, masking):
 
 @pytest.mark.parametrize("name", MODELS)
 def test_every_model_is_explained(name):
-    explanation = mage.explain(MODELS[name]().eval(), make_data(), tau=0.5)
+    explanation = mage.explain(MODELS[name]().eval(), make_data(), tau=0.5, output="logit", num_motifs=2)
     assert explanation.interactions.exact
     assert explanation.motifs.optimal
     assert 1 <= len(explanation.motifs) <= 2
@@ -173,9 +173,9 @@ def test_outputs_of_many_classes(output, return_type):
     call = lambda model, batch: wrap[return_type](model(batch.x, batch.edge_index, batch.batch))  # noqa: E731
     if output == "logit" and return_type != "raw":
         with pytest.raises(ValueError, match="log-probability"):
-            ModelGame(raw, data, output=output, return_type=return_type, forward=call)
+            ModelGame(raw, data, output=output, return_type=return_type, forward=call, masking="remove")
         return
-    game = ModelGame(raw, data, output=output, return_type=return_type, forward=call)
+    game = ModelGame(raw, data, output=output, return_type=return_type, forward=call, masking="remove")
     with torch.no_grad():
         logits = raw(data.x, data.edge_index, torch.zeros(NODES, dtype=torch.long))[0]
     expected = {"logit": logits, "probability": logits.softmax(0), "log-probability": logits.log_softmax(0)}[output]
@@ -189,15 +189,15 @@ def test_one_column_is_binary_or_a_regression(target):
     with torch.no_grad():
         score = float(model(data.x, data.edge_index, torch.zeros(NODES, dtype=torch.long)))
     if target is None:
-        game = ModelGame(model, data)
+        game = ModelGame(model, data, output="logit", masking="remove")
         assert (game.readout.task, game.target) == ("regression", None)
         assert game.total + game.baseline == pytest.approx(score, abs=1e-5)
-        assert ModelGame(model, data, task="binary").target == int(score > 0)
+        assert ModelGame(model, data, task="binary", output="logit", masking="remove").target == int(score > 0)
         return
     sign = 1 if target else -1
-    game = ModelGame(model, data, target=target)
+    game = ModelGame(model, data, target=target, output="logit", masking="remove")
     assert game.total + game.baseline == pytest.approx(sign * score, abs=1e-5)
-    chance = ModelGame(model, data, target=target, output="probability")
+    chance = ModelGame(model, data, target=target, output="probability", masking="remove")
     assert chance.total + chance.baseline == pytest.approx(1 / (1 + np.exp(-sign * score)), abs=1e-5)
 
 
@@ -208,7 +208,7 @@ def test_node_level_sees_the_computation_graph(conv, masking):
     edges = torch.tensor(list(drawn.edges())).T
     data = Data(x=torch.randn(60, FEATURES), edge_index=torch.cat([edges, edges.flip(0)], dim=1))
     model, node = NodeModel(conv).eval(), 17
-    game = ModelGame(model, data, node=node, masking=masking)
+    game = ModelGame(model, data, node=node, masking=masking, output="logit")
     near = nx.single_source_shortest_path_length(drawn, node, cutoff=2)
     assert sorted(int(nodes[0]) for nodes in game.player_nodes) == sorted(near)
     with torch.no_grad():
@@ -223,7 +223,7 @@ def test_node_level_sees_the_computation_graph(conv, masking):
 
 def test_node_level_worth_equals_the_whole_graph_with_nodes_cut_off():
     data, model = make_data(nodes=20), NodeModel(SAGEConv).eval()
-    game = ModelGame(model, data, node=4, masking="split", target=0)
+    game = ModelGame(model, data, node=4, masking="split", target=0, output="logit")
     players = np.concatenate(game.player_nodes)
     masks = np.random.default_rng(1).random((20, game.num_players)) < 0.7
     masks[:, players.tolist().index(4)] = True
@@ -237,7 +237,7 @@ def test_node_level_worth_equals_the_whole_graph_with_nodes_cut_off():
 
 def test_link_level_needs_both_ends():
     data, model = make_data(nodes=15), LinkModel().eval()
-    game = ModelGame(model, data, edge=(2, 9), masking="split", task="binary")
+    game = ModelGame(model, data, edge=(2, 9), masking="split", task="binary", output="logit")
     with torch.no_grad():
         score = float(model(data.x, data.edge_index, torch.tensor([[2], [9]])))
     assert game.prediction[0] == pytest.approx(score, abs=1e-5)
@@ -252,13 +252,16 @@ def test_link_level_needs_both_ends():
 def test_groups_are_players_on_the_quotient_graph():
     data, model = make_data(), Plain(GCNConv).eval()
     groups = [[0, 1, 2], [3, 4], [5, 6, 7], [8, 9, 10]]
-    grouped, single = ModelGame(model, data, groups=groups), ModelGame(model, data)
+    grouped, single = (
+        ModelGame(model, data, groups=groups, output="logit", masking="remove"),
+        ModelGame(model, data, output="logit", masking="remove"),
+    )
     assert grouped.num_players == 4
     nodes = np.zeros((1, NODES), bool)
     nodes[0, [0, 1, 2, 5, 6, 7]] = True
     assert grouped.worth([{0, 2}])[0] == pytest.approx(single.worth(nodes)[0], abs=rounding())
     labels = np.repeat([7, 3, 5, 9], [3, 2, 3, 3])
-    assert ModelGame(model, data, groups=labels).num_players == 4
+    assert ModelGame(model, data, groups=labels, output="logit", masking="remove").num_players == 4
     expected = {
         (a, b)
         for a in range(4)
@@ -275,7 +278,7 @@ def test_a_masking_of_ones_own():
         data.x = data.x * (0.1 + 0.9 * masks.flatten()[:, None])
         return MaskedBatch(data, place)
 
-    game = ModelGame(Plain(GCNConv).eval(), make_data(), masking=whisper)
+    game = ModelGame(Plain(GCNConv).eval(), make_data(), masking=whisper, output="logit")
     check_game(game, tolerance=1e-5)
 
 
@@ -308,7 +311,7 @@ def test_queries_are_nodes_of_whole_graphs_where_states_are_shared(masking):
     for kinds, most in ((1, 0.5), (NODES, 1.0)):
         data.x = torch.eye(FEATURES)[torch.zeros(NODES, dtype=torch.long)] if kinds == 1 else torch.randn_like(data.x)
         spy = Counting(Plain(GCNConv).eval(), lambda x, batch: len(x))
-        game = ModelGame(spy, data, masking=masking)
+        game = ModelGame(spy, data, masking=masking, output="logit")
         worths = game.connected_worths(game.graph)
         assert game.states.num_states
         # Where all nodes differ, states cost no more than coalitions; 64 of them are checks.
@@ -337,7 +340,7 @@ def test_the_model_is_left_as_it_was_whatever_happens():
     modes = [module.training for module in model.modules()]
     torch.manual_seed(5)
     state, threads = torch.get_rng_state(), torch.get_num_threads()
-    game = ModelGame(model, data)
+    game = ModelGame(model, data, output="logit", masking="remove")
     with pytest.raises(ValueFunctionError, match="out of memory"):
         [game.worth([{i}]) for i in range(8)]
     assert [module.training for module in model.modules()] == modes
@@ -350,4 +353,4 @@ def test_the_model_is_left_as_it_was_whatever_happens():
 def test_dropout_is_off_and_batches_do_not_mix():
     model = nn.ModuleDict({"plain": Plain(gin)})["plain"]
     model.train()
-    check_game(ModelGame(model, make_data()), tolerance=1e-5)
+    check_game(ModelGame(model, make_data(), output="logit", masking="remove"), tolerance=1e-5)

@@ -48,7 +48,7 @@ def test_layers_that_are_used_twice_reach_twice_as_far():
             return first + 0.1 * torch.zeros_like(first).index_add(0, edge_index[1], first[edge_index[0]])
 
     for model in (Twice(), Hidden()):
-        game = ModelGame(model.eval(), ring(12), node=6, masking="split")
+        game = ModelGame(model.eval(), ring(12), node=6, masking="split", output="logit")
         assert sorted(int(nodes[0]) for nodes in game.player_nodes) == [4, 5, 6, 7, 8]
 
 
@@ -59,10 +59,10 @@ def test_models_that_mix_the_graphs_of_a_batch_go_one_by_one():
             return self.head(global_mean_pool(x - x.mean(dim=0), batch))
 
     with pytest.warns(UserWarning, match="rest of the batch"):
-        game = ModelGame(Mixing(GCNConv).eval(), make_data(), masking="split")
+        game = ModelGame(Mixing(GCNConv).eval(), make_data(), masking="split", output="logit")
     together = game.worth([{0, 1}, {3}, {5, 6, 7}])
     with pytest.warns(UserWarning, match="one by one"):
-        other = ModelGame(game.model, make_data(), masking="split")
+        other = ModelGame(game.model, make_data(), masking="split", output="logit")
     np.testing.assert_allclose([other.worth([s])[0] for s in ({5, 6, 7}, {3}, {0, 1})], together[::-1], atol=rounding())
 
 
@@ -73,7 +73,7 @@ def test_models_without_a_batch_argument_pool_one_graph_at_a_time():
 
     data, model = make_data(), Single(GCNConv).eval()
     for masking in ("remove", "split"):
-        game = ModelGame(model, data, masking=masking, target=1)
+        game = ModelGame(model, data, masking=masking, target=1, output="logit")
         with torch.no_grad():
             assert game.total + game.baseline == pytest.approx(float(model(data.x, data.edge_index)[1]), abs=1e-5)
         check_game(game, tolerance=1e-5)
@@ -84,7 +84,7 @@ def test_networks_inside_functions_are_left_alone():
     model.train()
     before = {key: value.clone() for key, value in model.state_dict().items()}
     for function in (model.forward, lambda x, edge_index, batch: model(x, edge_index, batch)):  # noqa: PLW0108 (a closure is the point)
-        check_game(ModelGame(function, make_data()), tolerance=1e-5)
+        check_game(ModelGame(function, make_data(), output="logit", masking="remove"), tolerance=1e-5)
     assert model.training
     assert all(torch.equal(value, before[key]) for key, value in model.state_dict().items())
 
@@ -98,7 +98,7 @@ def test_awkward_attributes_and_arguments():
 
     data = make_data(y=torch.tensor([1]), num_graphs_hint=3, edge_label_index=torch.zeros(2, 5, dtype=torch.long))
     data.edge_label_index = data.edge_index.clone()
-    check_game(ModelGame(Asks(GCNConv).eval(), data), tolerance=1e-5)
+    check_game(ModelGame(Asks(GCNConv).eval(), data, output="logit", masking="remove"), tolerance=1e-5)
 
     class UsesBatchObject(Plain):
         def forward(self, data):
@@ -107,9 +107,11 @@ def test_awkward_attributes_and_arguments():
             return out
 
     for masking in ("remove", "split", "zero"):
-        check_game(ModelGame(UsesBatchObject(GCNConv).eval(), make_data(), masking=masking), tolerance=1e-5)
+        check_game(
+            ModelGame(UsesBatchObject(GCNConv).eval(), make_data(), masking=masking, output="logit"), tolerance=1e-5
+        )
     with pytest.raises(ValueError, match="2 graphs or more"):
-        ModelGame(Plain(GCNConv), make_data(batch=torch.arange(NODES) // 6))
+        ModelGame(Plain(GCNConv), make_data(batch=torch.arange(NODES) // 6), output="logit", masking="remove")
 
 
 def test_included_nodes_are_nodes_of_the_graph():
@@ -136,10 +138,13 @@ def test_mixing_is_noticed_on_small_and_sparse_graphs(pairs, masking):
     edges = torch.tensor(pairs).T
     data = Data(x=torch.randn(size, 3), edge_index=torch.cat([edges, edges.flip(0)], dim=1))
     with pytest.warns(UserWarning, match="depends on the rest of the batch"):
-        game = ModelGame(Mixing().eval(), data, masking=masking, target=0)
+        game = ModelGame(Mixing().eval(), data, masking=masking, target=0, output="logit")
     masks = np.eye(size, dtype=bool)
     with pytest.warns(UserWarning, match="rest of the batch"):
-        alone = [ModelGame(game.model, data, masking=masking, target=0).worth(mask[None])[0] for mask in masks]
+        alone = [
+            ModelGame(game.model, data, masking=masking, target=0, output="logit").worth(mask[None])[0]
+            for mask in masks
+        ]
     assert game.worth(masks) == pytest.approx(alone, abs=rounding())
 
 
@@ -165,7 +170,8 @@ def test_layers_that_cache_their_graph(masking):
             caching(data.x, data.edge_index)
         before = caching.first._cached_edge_index
         games = [
-            ModelGame(model, data, node=4, masking=masking, target=0, memory_cap=3000) for model in (plain, caching)
+            ModelGame(model, data, node=4, masking=masking, target=0, memory_cap=3000, output="logit")
+            for model in (plain, caching)
         ]
         worths = [game.worth(np.resize(masks, (20, game.num_players))) for game in games]
         assert worths[1] == pytest.approx(worths[0], abs=rounding())
@@ -197,16 +203,29 @@ def test_networks_are_found_wherever_they_are_and_randomness_is_named():
             return found(x, edge_index, batch)
 
     for inside in ([network], {"net": network}, {"net": [network]}):
-        games = [ModelGame(Holder(inside), data, target=0) for _ in range(2)]
+        games = [ModelGame(Holder(inside), data, target=0, output="logit", masking="remove") for _ in range(2)]
         assert games[0].total == games[1].total
         assert network.training
     games = [
-        ModelGame(lambda _: None, data, target=0, forward=lambda _, data: network(data.x, data.edge_index, data.batch))
+        ModelGame(
+            lambda _: None,
+            data,
+            target=0,
+            forward=lambda _, data: network(data.x, data.edge_index, data.batch),
+            output="logit",
+            masking="remove",
+        )
         for _ in range(2)
     ]
     assert games[0].total == games[1].total
     with pytest.raises(ValueError, match=r"differently each time: some dropout"):
-        ModelGame(lambda x, edge_index, batch: global_add_pool(torch.rand_like(x), batch), data, target=0)
+        ModelGame(
+            lambda x, edge_index, batch: global_add_pool(torch.rand_like(x), batch),
+            data,
+            target=0,
+            output="logit",
+            masking="remove",
+        )
 
 
 def test_an_empty_graph_is_the_baseline_where_the_model_takes_one():
@@ -223,7 +242,9 @@ def test_an_empty_graph_is_the_baseline_where_the_model_takes_one():
     edges = torch.tensor([[0, 1, 1, 2], [1, 0, 2, 1]])
     model = Sum().eval()
     games = [
-        ModelGame(model, Data(z=torch.tensor(z), edge_index=edges, num_nodes=3), target=0)
+        ModelGame(
+            model, Data(z=torch.tensor(z), edge_index=edges, num_nodes=3), target=0, output="logit", masking="remove"
+        )
         for z in ([0, 1, 2], [2, 1, 0])
     ]
     assert games[0].baseline == games[1].baseline == pytest.approx(model.head.bias[0].item())

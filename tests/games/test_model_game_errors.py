@@ -41,30 +41,41 @@ def test_bad_input_is_named_first(change, options, error, message):
     data = make_data()
     change(data)
     with pytest.raises(error, match=message):
-        ModelGame(Plain(GCNConv), data, **options)
+        ModelGame(
+            Plain(GCNConv),
+            data,
+            **{"output": "logit", "masking": "remove", **options},
+        )
 
 
 def test_graphs_that_are_none():
     model = Plain(GCNConv)
     with pytest.raises(ValueError, match="no nodes"):
-        ModelGame(model, HeteroData())
+        ModelGame(model, HeteroData(), output="logit", masking="remove")
     with pytest.raises(ValueError, match="no nodes"):
-        ModelGame(model, Data(x=torch.zeros(0, FEATURES), edge_index=torch.zeros(2, 0, dtype=torch.long)))
+        ModelGame(
+            model,
+            Data(x=torch.zeros(0, FEATURES), edge_index=torch.zeros(2, 0, dtype=torch.long)),
+            output="logit",
+            masking="remove",
+        )
     with pytest.raises(ValueError, match="2 graphs or more"):
-        ModelGame(model, Batch.from_data_list([make_data(), make_data()]))
+        ModelGame(model, Batch.from_data_list([make_data(), make_data()]), output="logit", masking="remove")
     with pytest.raises(ValueError, match="different devices"):
-        ModelGame(model, make_data().to("meta"))
+        ModelGame(model, make_data().to("meta"), output="logit", masking="remove")
 
 
 def test_models_that_answer_nonsense():
     data = make_data()
     with pytest.raises(ValueError, match="one row per node; pass node="):
-        ModelGame(NodeModel(), data)
+        ModelGame(NodeModel(), data, output="logit", masking="remove")
     with pytest.raises(TypeError, match="must return a tensor"):
-        ModelGame(lambda x, edge_index, batch: "yes", data)
+        ModelGame(lambda x, edge_index, batch: "yes", data, output="logit", masking="remove")
     with pytest.raises(ValueError, match="shape"):
-        ModelGame(lambda x, edge_index, batch: x[None, None], data)
-    nan = ModelGame(lambda x, edge_index, batch: global_add_pool(x, batch) / 0 * 0, data, target=0)
+        ModelGame(lambda x, edge_index, batch: x[None, None], data, output="logit", masking="remove")
+    nan = ModelGame(
+        lambda x, edge_index, batch: global_add_pool(x, batch) / 0 * 0, data, target=0, output="logit", masking="remove"
+    )
     with pytest.raises(ValueFunctionError, match="returned nan for"):
         nan.worth([{0}])
 
@@ -77,8 +88,10 @@ def test_far_sighted_models_are_not_cut_silently():
     edges = torch.tensor(list(nx.path_graph(30).edges())).T
     data = Data(x=torch.randn(30, FEATURES), edge_index=torch.cat([edges, edges.flip(0)], dim=1))
     with pytest.raises(ValueError, match="looks further"):
-        ModelGame(WithGlobalMean().eval(), data, node=15)
-    assert ModelGame(WithGlobalMean().eval(), data, node=15, num_hops=2).num_players == 5
+        ModelGame(WithGlobalMean().eval(), data, node=15, output="logit", masking="remove")
+    assert (
+        ModelGame(WithGlobalMean().eval(), data, node=15, num_hops=2, output="logit", masking="remove").num_players == 5
+    )
     with pytest.raises(ValueError, match="num_hops"):
-        ModelGame(lambda x, edge_index: x + x.mean(), data, node=15)
-    assert ModelGame(lambda x, edge_index: x, data, node=15).num_players == 1
+        ModelGame(lambda x, edge_index: x + x.mean(), data, node=15, output="logit", masking="remove")
+    assert ModelGame(lambda x, edge_index: x, data, node=15, output="logit", masking="remove").num_players == 1

@@ -32,7 +32,12 @@ def game_of(case, model, data):
     """The game, and that people are told of what is slow or stands in for something, and of nothing else."""
     with warnings.catch_warnings(record=True) as said:
         warnings.simplefilter("always")
-        game = ModelGame(model, data, masking=case.masking, **case.options)
+        game = ModelGame(
+            model,
+            data,
+            masking=case.masking,
+            **{"output": "logit", **case.options},
+        )
         game.worth(np.ones((1, game.num_players), dtype=bool))  # asks for the empty graph too
     told = [str(warning.message) for warning in said if re.search("one by one|baseline", str(warning.message))]
     assert (case.warning in told[0] if told else "") if case.warning else not told, told
@@ -80,4 +85,9 @@ def test_worths_are_those_of_one_graph_at_a_time(name):
 def test_what_cannot_be_explained_is_refused_by_name(name):
     case = ZOO[name]
     with pytest.raises((ValueError, TypeError), match=case.refusal):
-        ModelGame(made(case), case.data(), masking=case.masking, **case.options)
+        ModelGame(
+            made(case),
+            case.data(),
+            masking=case.masking,
+            **{"output": "logit", **case.options},
+        )

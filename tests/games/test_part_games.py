@@ -24,7 +24,17 @@ def game_at(level, **fields):
     model = (maker() if level == "edge" else maker(GCNConv)).double().eval()
     data = make_data()
     data.x = data.x.double()
-    return model, data, ModelGame(model, data, target=0 if level != "edge" else None, **where, **fields)
+    return (
+        model,
+        data,
+        ModelGame(
+            model,
+            data,
+            target=0 if level != "edge" else None,
+            **{"output": "logit", "masking": "remove", **where},
+            **fields,
+        ),
+    )
 
 
 def output(model, data, level, target=0):
@@ -89,7 +99,7 @@ def test_columns_that_are_absent_already_do_not_play():
     model, data, _ = game_at("graph")
     data.x[:, 1] = 0
     data.feature_names = ["a", "b", "c", "d"]
-    game = FeatureGame(ModelGame(model, data, target=0))
+    game = FeatureGame(ModelGame(model, data, target=0, output="logit", masking="remove"))
     assert game.player_columns == [0, 2, 3]
     assert feature_names(game, data) == ("a", "b", "c", "d")
     assert game.limited_to([0, 2]).player_columns == [0, 3]
@@ -105,7 +115,13 @@ def test_they_are_games(kind):
 def test_features_of_typed_graphs(fill):
     data = typed_graph()
     model, fields = model_on("to_hetero", data)
-    nodes = ModelGame(model, data, masking="mean" if fill == "mean" else "remove", target=1, **fields)
+    nodes = ModelGame(
+        model,
+        data,
+        masking="mean" if fill == "mean" else "remove",
+        target=1,
+        **{"output": "logit", **fields},
+    )
     game = FeatureGame(nodes, absent=fill)
     assert game.num_columns == 4 + 3 + 2
     masks = np.random.default_rng(0).random((20, game.num_players)) < 0.5
@@ -126,7 +142,14 @@ def test_features_of_typed_graphs(fill):
 def test_edges_of_typed_graphs():
     data = typed_graph()
     model, fields = model_on("to_hetero", data)
-    game = EdgeGame(ModelGame(model, data, target=1, **fields))
+    game = EdgeGame(
+        ModelGame(
+            model,
+            data,
+            target=1,
+            **{"output": "logit", "masking": "remove", **fields},
+        )
+    )
     masks = np.random.default_rng(0).random((10, game.num_players)) < 0.5
     values = game.readings(masks, (game.readout,))[0]
     first = dict(zip(game.nodes.typed.node_types, game.nodes.typed.node_starts, strict=False))
@@ -169,5 +192,7 @@ def test_graphs_without_edges_or_features_are_refused():
             ModelGame(
                 lambda atom, edge_index, batch: torch.zeros(int(batch.max()) + 1, 2),
                 Data(atom=torch.arange(3), edge_index=torch.tensor([[0, 1], [1, 2]]), num_nodes=3),
+                output="logit",
+                masking="remove",
             )
         )

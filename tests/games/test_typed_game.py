@@ -52,7 +52,7 @@ def test_worths_are_those_of_one_graph_at_a_time(kind, masking):
     before = {name: value.clone() for name, value in model.state_dict().items()}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # HAN weighs relations by means over all nodes, so it goes one by one
-        game = ModelGame(model, data, masking=masking, **fields)
+        game = ModelGame(model, data, masking=masking, **{"output": "logit", **fields})
     assert game.runner.one_by_one == (kind == "han")
     masks = np.random.default_rng(0).random((40, game.num_players)) < 0.6
     masks[:, game.target_players] = True
@@ -71,7 +71,7 @@ def test_worths_are_those_of_one_graph_at_a_time(kind, masking):
 def test_pools_have_a_row_for_graphs_without_a_type():
     data = typed_graph()
     model, _ = model_on("graph", data)
-    game = ModelGame(model, data)
+    game = ModelGame(model, data, output="logit", masking="remove")
     papers = np.array([[game.typed.type_names[v] == "paper" for v in range(game.num_players)]])
     alone, both = game.readings(papers, (game.readout,))[0], game.readings(np.tile(papers, (3, 1)), (game.readout,))[0]
     assert both == pytest.approx([alone[0]] * 3, abs=1e-9)
@@ -81,7 +81,7 @@ def test_pools_have_a_row_for_graphs_without_a_type():
 def test_embeddings_go_with_their_nodes(masking):
     data = typed_graph()
     model, fields = model_on("tables", data)
-    game = ModelGame(model, data, masking=masking, **fields)
+    game = ModelGame(model, data, masking=masking, **{"output": "logit", **fields})
     assert {table.kind for table in game.runner.forward.tables} == {"paper", "author"}
     masks = np.random.default_rng(1).random((20, game.num_players)) < 0.6
     masks[:, game.target_players] = True
@@ -115,13 +115,17 @@ def test_what_typed_graphs_need_is_said(fields, words):
     data = typed_graph()
     model, _ = model_on("to_hetero", data)
     with pytest.raises(ValueError, match=words):
-        ModelGame(model, data, **fields)
+        ModelGame(
+            model,
+            data,
+            **{"output": "logit", "masking": "remove", **fields},
+        )
 
 
 def test_plain_graphs_have_no_types():
     data = typed_graph(width=4).to_homogeneous()
     with pytest.raises(ValueError, match="data has no types"):
-        ModelGame(Rgcn(), data, node=("paper", 2))
+        ModelGame(Rgcn(), data, node=("paper", 2), output="logit", masking="remove")
 
 
 @pytest.mark.parametrize(
@@ -138,4 +142,8 @@ def test_odd_typed_graphs_are_refused(change, words):
     model, fields = model_on("to_hetero", data)
     other = change(data)
     with pytest.raises(ValueError, match=words):
-        ModelGame(model, other if isinstance(other, HeteroData) else data, **fields)
+        ModelGame(
+            model,
+            other if isinstance(other, HeteroData) else data,
+            **{"output": "logit", "masking": "remove", **fields},
+        )

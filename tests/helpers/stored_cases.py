@@ -14,7 +14,7 @@ import torch
 from torch_geometric.nn import global_add_pool, global_max_pool
 
 import mage
-from tests.helpers.stored_models import GraphNet, ImageNet, LinkNet, NodeNet, explained, graph, with_weights
+from tests.helpers.stored_models import BEFORE, GraphNet, ImageNet, LinkNet, NodeNet, explained, graph, with_weights
 
 FILE = Path(__file__).parents[1] / "explainers" / "stored_numbers.json"
 MOST_VALUES = 40  # of a case; the others are in the checksum
@@ -178,6 +178,7 @@ def link_exact():
 WORDS = ["the", "film", "is", "not", "at", "all", "good"]
 EDGES = [(0, 1), (1, 6), (2, 6), (3, 6), (4, 5), (5, 3)]
 TEXT = {"max_nodes": 4, "num_motifs": 2, "edges": EDGES, "noise_floor": 0.1, "order": 2, "progress": False}
+TEXT |= {"output": "logit", "objective": "paper"}
 
 
 def classify(texts):
@@ -202,7 +203,7 @@ def text_classifier():
 
 @case
 def text_classifier_mask_word():
-    return mage.explain_text(classify, WORDS, tau=0.3, absent="[MASK]", output="probability", **{**TEXT, "order": 3})
+    return mage.explain_text(classify, WORDS, tau=0.3, absent="[MASK]", **{**TEXT, "order": 3, "output": "probability"})
 
 
 @case
@@ -214,6 +215,7 @@ def text_graph_network():
 def image_patches():
     image = torch.from_numpy(np.random.default_rng(0).uniform(size=(3, 12, 12)))
     options = {"tau": 0.5, "max_nodes": 3, "num_motifs": 2, "patches": (3, 3), "progress": False}
+    options |= {"output": "logit", "objective": "paper", "order": 2}
     return mage.explain_image(with_weights(ImageNet()), image, **options)
 
 
@@ -223,6 +225,7 @@ def image_segments_permutation():
     image = torch.from_numpy(generator.uniform(size=(1, 16, 16)))
     segments = np.kron(np.arange(16).reshape(4, 4), np.ones((4, 4), dtype=int))
     options = {"tau": 0.5, "max_nodes": 4, "num_motifs": 2, "method": "permutation", "permutations": 6, "seed": 5}
+    options |= {"output": "logit", "objective": "paper"}
     return mage.explain_image(with_weights(ImageNet()), image, segments=segments, fill=0.25, progress=False, **options)
 
 
@@ -260,7 +263,7 @@ def game_surrogate_trees():
 
 
 def by(name, parameters=None, **options):
-    settings = {"max_nodes": 4, "num_motifs": 2, "masking": "split", "seed": 1}
+    settings = {"max_nodes": 4, "num_motifs": 2, "seed": 1, **BEFORE, "masking": "split"}
     explainer = mage.explainers.get(name, **(parameters or {}))
     return explainer.explain(with_weights(GraphNet()), graph(11, 4), **{**settings, **options})
 

@@ -78,7 +78,11 @@ def graph(nodes=9, chords=3, seed=0):
     return Data(x=x, edge_index=torch.cat([edges, edges.flip(0)], dim=1))
 
 
+# Defaults of the version that wrote the file.
+BEFORE = {"output": "logit", "masking": "remove", "objective": "paper"}
+
+
 def explained(model, data=None, **options):
     data = graph() if data is None else data
-    settings = {"num_motifs": 2, "max_nodes": 0.4, "tau": 1.0, "noise_floor": 0.1, "order": 2, "seed": 0}
+    settings = {"num_motifs": 2, "max_nodes": 0.4, "tau": 1.0, "noise_floor": 0.1, "order": 2, "seed": 0, **BEFORE}
     return mage.explain(with_weights(model), data, progress=False, **{**settings, **options})

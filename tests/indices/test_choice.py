@@ -79,7 +79,7 @@ def model_game(name="GCN", nodes=18, masking="split", readout="mean", **fields):
     edges = torch.tensor(list(nx.barabasi_albert_graph(nodes, 1, seed=1).edges())).T
     data.edge_index = torch.cat([edges, edges.flip(0)], dim=1)
     data.edge_attr = torch.ones(data.edge_index.size(1), 2).double()
-    return ModelGame(layered.network(name, readout), data, masking=masking, **fields)
+    return ModelGame(layered.network(name, readout), data, masking=masking, **{"output": "logit", **fields})
 
 
 def test_states_bring_large_graphs_within_reach(monkeypatch):

@@ -21,7 +21,7 @@ from tests.helpers.suites import few_or_many_examples
 def test_every_setting_on_a_house_with_a_tail(tau, num_motifs, max_nodes):
     edges = [(0, 1), (1, 2), (2, 3), (3, 0), (0, 4), (1, 4), (2, 5), (5, 6), (6, 7), (7, 8), (8, 9)]
     index = random_interactions(PlayerGraph(10, edges), 2, seed=7)
-    options = {"num_motifs": num_motifs, "max_nodes": max_nodes, "tau": tau}
+    options = {"num_motifs": num_motifs, "max_nodes": max_nodes, "tau": tau, "objective": "paper"}
     for connected in (True, False):
         graph = index.graph if connected else PlayerGraph.complete(10)
         best = exhaustive_objective(index, graph, **options)
@@ -129,9 +129,9 @@ def test_disconnected_graphs_and_isolated_nodes():
 def test_the_noise_floor_drops_small_entries_of_each_sign():
     matrix = np.diag([1.0, 0.05, -10.0, -0.5])
     graph = PlayerGraph(4)
-    kept = find_motifs(matrix, graph, 4, 4, tau=0.5, noise_floor=0.1)
+    kept = find_motifs(matrix, graph, 4, 4, tau=0.5, noise_floor=0.1, objective="paper")
     assert {motif.nodes for motif in kept} == {(0,), (2,)}
-    everything = find_motifs(matrix, graph, 4, 4, tau=0.5, noise_floor=0.0)
+    everything = find_motifs(matrix, graph, 4, 4, tau=0.5, noise_floor=0.0, objective="paper")
     assert len(everything) == 4
 
 

@@ -13,7 +13,9 @@ from mage.motifs.request import MotifFields
 
 def test_find_motifs_has_the_fields_and_the_defaults_of_the_request():
     parameters = inspect.signature(find_motifs).parameters
-    names = {*parameters, *MotifFields.__annotations__} - {"interactions", "edges", "request", "fields"}
+    names = {*parameters, *MotifFields.__annotations__} - {
+        *("interactions", "edges", "request", "fields", "least_nodes", "effects")
+    }
     assert names == {field.name for field in dataclasses.fields(MotifRequest)}
     matrix, edges = np.diag(np.arange(12.0) - 4), [(v, v + 1) for v in range(11)]
     assert find_motifs(matrix, edges) == find_motifs(matrix, edges, request=MotifRequest())
@@ -52,7 +54,10 @@ def test_numbers_of_numpy_become_plain_ones():
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"max_nodes": 1.5}, r"max_nodes must be a whole number ≥ 1 or a share of the nodes in \(0, 1\), got 1.5"),
+        (
+            {"max_nodes": 1.5},
+            r"max_nodes must be a whole number ≥ 1, a share of the nodes in \(0, 1\) or 'auto', got 1.5",
+        ),
         ({"max_nodes": 1.0}, "max_nodes"),
         ({"num_motifs": 2.0}, "num_motifs"),
         ({"tau": True}, "tau"),

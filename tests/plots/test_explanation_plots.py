@@ -6,15 +6,15 @@ import torch
 from torch_geometric.data import Data
 
 import mage
-from mage.cli.demo import demo_explanation
 from mage.drawing import AGAINST, FOR
 from mage.plots import molecule_svg, plot_explanation, plot_indices, plot_sentence, plot_superpixels, save_figure
+from tests.helpers.demo import demo_of_both_sides
 from tests.helpers.graph_models import OneLayerNet, molecule
 
 
 @pytest.fixture(scope="module")
 def explanation():
-    return demo_explanation(1)
+    return demo_of_both_sides(1)
 
 
 @pytest.mark.parametrize("kind", ["svg", "png", "pdf"])

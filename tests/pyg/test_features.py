@@ -31,7 +31,9 @@ def shapley(worth, count):
 
 def feature_games(model, data, **fields):
     call = PyGCall({}, batched="node" not in fields)
-    return FeatureGames(model, data, GraphRequest(target=1, forward=call, **fields), seed=0)
+    return FeatureGames(
+        model, data, GraphRequest(target=1, forward=call, output="logit", masking="remove", **fields), seed=0
+    )
 
 
 @pytest.mark.parametrize("level", ["graph", "node"])
@@ -109,7 +111,7 @@ def test_whole_numbers_cannot_be_masked():
     data = graph(5)
     explain = Explainer(
         Embedded(),
-        algorithm=MAGEExplainer(max_nodes=2),
+        algorithm=MAGEExplainer(max_nodes=2, output="logit", masking="remove"),
         explanation_type="model",
         node_mask_type="attributes",
         model_config={"mode": "multiclass_classification", "task_level": "graph", "return_type": "raw"},
@@ -130,7 +132,9 @@ def test_masks_of_attributes_are_within_motifs_and_show_what_adds():
     for kind in ("attributes", "common_attributes"):
         explain = Explainer(
             Linear(),
-            algorithm=MAGEExplainer(num_motifs=1, max_nodes=2, tau=1.0, order=2, noise_floor=0.0),
+            algorithm=MAGEExplainer(
+                num_motifs=1, max_nodes=2, tau=1.0, order=2, noise_floor=0.0, output="logit", masking="remove"
+            ),
             explanation_type="model",
             node_mask_type=kind,
             model_config=config,

@@ -15,13 +15,13 @@ import mage
 from mage.pyg import BaselineExplainer, MAGEExplainer
 from tests.helpers.pyg_models import GraphNet, NodeNet, graph
 
-OPTIONS = {"num_motifs": 2, "max_nodes": 3, "tau": 0.5, "order": 2}
+OPTIONS = {"num_motifs": 2, "max_nodes": 3, "tau": 0.5, "order": 2, "output": "logit", "masking": "remove"}
 
 
 def explainer(model, level="graph", mode="multiclass_classification", algorithm=None, nodes="object", **fields):
     return Explainer(
         model,
-        algorithm=algorithm or MAGEExplainer(**OPTIONS, **fields),
+        algorithm=algorithm or MAGEExplainer(**{**OPTIONS, **fields}),
         explanation_type="model",
         node_mask_type=nodes,
         edge_mask_type="object",

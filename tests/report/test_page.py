@@ -11,11 +11,11 @@ import numpy as np
 import pytest
 
 import mage
-from mage.cli.demo import demo_explanation
 from mage.explanation import Origin
 from mage.motifs import Motif
 from mage.report import agreement, explanation_page, explanations_page
 from mage.report.shell import asset, document, json_block
+from tests.helpers.demo import demo_of_both_sides
 from tests.helpers.explanations import image, made_up, sentence
 
 FRONTEND = Path(__file__).parents[2] / "frontend"
@@ -24,7 +24,7 @@ HOSTILE = "<script>alert(1)</script>"
 
 @pytest.fixture(scope="module")
 def explanation():
-    return demo_explanation(1)
+    return demo_of_both_sides(1)
 
 
 @pytest.fixture(scope="module")

@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 
 import mage
-from mage.cli.demo import demo_explanation
 from mage.explanation import MoleculeSubject, SentenceSubject
 from mage.report import explanation_page, solutions
+from tests.helpers.demo import demo_of_both_sides
 from tests.helpers.explanations import image, made_up, sentence
 
 HOSTILE = "<script>alert(1)</script>"
@@ -17,7 +17,7 @@ HOSTILE = "<script>alert(1)</script>"
 
 @pytest.fixture(scope="module")
 def explanation():
-    return demo_explanation(1)
+    return demo_of_both_sides(1)
 
 
 @pytest.fixture(scope="module")

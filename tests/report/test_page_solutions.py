@@ -6,13 +6,13 @@ import numpy as np
 import pytest
 
 import mage
-from mage.cli.demo import demo_explanation
 from mage.explainers import get
 from mage.graph import PlayerGraph
 from mage.models import demo_graph, load_demo_model
 from mage.motifs import Motif
 from mage.report import solution_grid
 from mage.report.solutions import IMPOSSIBLE
+from tests.helpers.demo import demo_of_both_sides
 from tests.helpers.explanations import made_up
 
 
@@ -42,7 +42,7 @@ def test_each_cell_holds_what_the_search_finds(seed, floor, connected):
 
 
 def test_the_explanations_own_setting_holds_its_own_motifs():
-    explanation = demo_explanation(1)
+    explanation = demo_of_both_sides(1)
     grid = solution_grid(explanation)
     place = grid.start
     assert (grid.taus[place[0]], grid.counts[place[1]], grid.sizes[place[2]]) == (0.5, 2, 14)

@@ -2,5 +2,5 @@
 
 KNOWN_TASKS = ("multiclass", "binary", "regression")
 TASKS = ("auto", *KNOWN_TASKS)
-OUTPUTS = ("logit", "probability", "log-probability", "log-odds")
+OUTPUTS = ("auto", "logit", "probability", "log-probability", "log-odds")
 RETURN_TYPES = ("raw", "probs", "log_probs")

@@ -14,6 +14,8 @@ from mage._core.typing import Floats
 from mage._torch.conventions import OUTPUTS, RETURN_TYPES, TASKS
 
 _LEAST_CHANCE = float(np.finfo(np.float64).tiny)
+CERTAIN = 0.99
+"""Probability without any node from which on, or up to one minus which, the probability hides what nodes do."""
 
 
 @dataclass(frozen=True)
@@ -24,7 +26,7 @@ class Readout:
         task: ``"multiclass"`` (a column per class), ``"binary"`` (one column) or ``"regression"`` (one column).
         target: Class, or None for regression.
         output: ``"logit"``, ``"probability"``, ``"log-probability"`` or ``"log-odds"``, log p/(1 − p), of the target;
-            regression has none of these.
+            regression has none of these. ``"auto"`` until a game has chosen one of :attr:`candidates`.
         return_type: What the model returns: ``"raw"`` scores, ``"probs"`` or ``"log_probs"``.
     """
 
@@ -62,6 +64,16 @@ class Readout:
         if isinstance(target, bool) or int(target) != target or not 0 <= target < classes:
             raise ValueError(f"target must be a class 0 … {classes - 1}, got {target!r}")
         return cls(task, int(target), output, return_type)
+
+    @property
+    def candidates(self) -> tuple[Readout, Readout]:
+        """What ``"auto"`` chooses from: the probability of the target, and its log-odds."""
+        return replace(self, output="probability"), replace(self, output="log-odds")
+
+    @staticmethod
+    def saturates(probability: float) -> bool:
+        """Whether a class is so certain, or so impossible, without any node that its probability hides effects."""
+        return not 1 - CERTAIN <= probability <= CERTAIN
 
     def __call__(self, out: Tensor) -> Tensor:
         """One number a row, in double precision: a probability near 1 has no digits left in a shorter one."""

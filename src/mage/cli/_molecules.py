@@ -72,14 +72,14 @@ def molecule_parts(explanation: Explanation) -> list[Text | Table]:
     for heading in (*HEADINGS, "group", "atoms"):
         table.add_column(heading)
     names = explanation.motif_names()
-    for motif, (name, text, _) in zip(explanation.motifs, names, strict=True):
+    for motif, (name, text, _) in zip(explanation.all_motifs, names, strict=True):
         atoms = ", ".join(explanation.names[atom] for atom in motif.nodes)
         group = f"{name} ({text})" if name else text
         table.add_row(*motif_cells(explanation, motif), Text(group, STYLES[motif.sign]), Text(atoms))
     patterns = [Text(f"SMARTS of {name.name or name.text}: {name.smarts}") for name in names if name.smarts]
     return [
         Text(explanation.verdict, "bold"),
-        table if len(explanation.motifs) else Text("no motif found"),
+        table if explanation.all_motifs else Text("no motif found"),
         *patterns,
         *remark_lines(explanation),
         cost_line(explanation, "motifs"),

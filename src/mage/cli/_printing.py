@@ -24,7 +24,7 @@ HEADINGS = ("", "score", "alone", "without it")
 def motif_cells(explanation: Explanation, motif: Motif) -> tuple[Text, ...]:
     """Whether a motif is for the output or against it, its score with the error, and its consequences."""
     side = Text("for" if motif.sign > 0 else "against", STYLES[motif.sign])
-    effects = effect_cells(explanation, explanation.motifs.motifs.index(motif)) or ("", "")
+    effects = effect_cells(explanation, explanation.all_motifs.index(motif)) or ("", "")
     return side, Text(f"{motif.score:+.3g}{explanation.error_text(motif)}"), *map(Text, effects)
 
 

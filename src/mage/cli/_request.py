@@ -15,9 +15,8 @@ from mage.motifs import MotifRequest
 if TYPE_CHECKING:
     from mage.explanation import Explanation
 
-_USUAL = MotifRequest()
 _METHODS = ("auto", *ESTIMATORS)
-_SIZE = f"a count ≥ 1 or a share below 1; {_USUAL.max_nodes:g} by default"
+_SIZE = "a count ≥ 1 or a share below 1; chosen by the search by default"
 
 
 def _listed(choices: Sequence[str]) -> str:
@@ -26,16 +25,18 @@ def _listed(choices: Sequence[str]) -> str:
 
 
 def request_options(
-    num_motifs: Annotated[int | None, option(MOTIFS, f"m, the most motifs; {_USUAL.num_motifs} by default.")] = None,
+    num_motifs: Annotated[int | None, option(MOTIFS, "m, the most motifs; up to 3 by default.")] = None,
     max_nodes: Annotated[float | None, option(MOTIFS, f"M, the most nodes in all motifs: {_SIZE}.")] = None,
     tau: Annotated[
         float | None,
-        option(MOTIFS, f"1: motifs for the output; 0: against it; between: both. {_USUAL.tau:g} by default."),
+        option(MOTIFS, "1: motifs for the output; 0: against it; between: both. By default each side by itself."),
     ] = None,
     model_output: Annotated[
         str | None, option(INTERACTIONS, f"Output of the model that is explained: {_listed(OUTPUTS)}.")
     ] = None,
-    order: Annotated[int | None, option(INTERACTIONS, "Order of the index, 1 to 3; 2 by default.")] = None,
+    order: Annotated[
+        int | None, option(INTERACTIONS, "Order of the index, 1 to 3; by default 3 within reach, else 2.")
+    ] = None,
     method: Annotated[str | None, option(INTERACTIONS, f"How interactions are computed: {_listed(_METHODS)}.")] = None,
     budget: Annotated[int | None, option(INTERACTIONS, "The most coalitions to query the model with.")] = None,
     permutations: Annotated[int | None, option(INTERACTIONS, "Orderings to sample.")] = None,
@@ -70,7 +71,7 @@ def check_request(kind: type[Any], fields: dict[str, Any]) -> None:
     ExplainRequest.of(kind, None, **fields)
 
 
-def _checked_max_nodes(max_nodes: float) -> int | float:
+def _checked_max_nodes(max_nodes: float) -> int | float | str:
     try:
         # The command line knows no difference between 5 and 5.0; the rest is the rule of the request.
         return MotifRequest(max_nodes=int(max_nodes) if max_nodes.is_integer() else max_nodes).max_nodes

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
@@ -21,29 +20,17 @@ _TEXT = (
 )
 
 
-def demo_explanation(seed: int = 0, tau: float = 0.5, max_nodes: int = 14) -> Explanation:
+def demo_explanation(seed: int = 0) -> Explanation:
     """Why the bundled GIN (house or grid?) says "grid" of a graph that has a grid and an injected five-cycle.
 
-    A house has a five-cycle and a grid has none, so it is against the prediction (Figure 3c of the paper). M = 14 is
-    the size of the grid and the cycle together.
+    A house has a five-cycle and a grid has none, so it is against the prediction (Figure 3c of the paper).
     """
     from mage._core.optional import require
 
     require("torch_geometric", "pyg")
     from mage.models import demo_graph, load_demo_model
 
-    data = demo_graph(seed)
-    explanation = explain(
-        load_demo_model(),
-        data,
-        num_motifs=2,
-        max_nodes=max_nodes,
-        tau=tau,
-        masking="split",
-        budget=300_000,  # enough for the exact index of these graphs
-        names=list(data.names),
-    )
-    return replace(explanation, class_names=("house", "grid"))
+    return explain(load_demo_model(), demo_graph(seed), class_names=("house", "grid"))
 
 
 def run(folder: Path, seed: int = 0) -> tuple[Explanation, list[Path]]:

@@ -94,14 +94,14 @@ def image_parts(explanation: Explanation) -> list[Text | Table]:
     table = Table(box=None, pad_edge=False)
     for heading in ("", *HEADINGS, "regions"):
         table.add_column(heading)
-    for number, motif in enumerate(explanation.motifs):
+    for number, motif in enumerate(explanation.all_motifs):
         names = "; ".join(explanation.names[region] for region in motif.nodes)
         table.add_row(Text(_letter(number), STYLES[motif.sign]), *motif_cells(explanation, motif), Text(names))
     request: ImageRequest = explanation.request.model_as(ImageRequest)
     return [
         Text(verdict(explanation), "bold"),
         *([_map(explanation, request.patches)] if request.segments is None else []),
-        table if len(explanation.motifs) else Text("no motif found"),
+        table if explanation.all_motifs else Text("no motif found"),
         *remark_lines(explanation),
         cost_line(explanation, "motifs"),
     ]
@@ -110,9 +110,9 @@ def image_parts(explanation: Explanation) -> list[Text | Table]:
 def _map(explanation: Explanation, grid: tuple[int, int]) -> Text:
     """The grid with a letter for each motif."""
     text = Text()
-    for place, label in enumerate(explanation.motifs.labels.tolist()):
+    for place, label in enumerate(explanation.all_labels.tolist()):
         mark = _letter(label - 1) if label else "·"
-        text.append(f" {mark}", STYLES[explanation.motifs[label - 1].sign] if label else "dim")
+        text.append(f" {mark}", STYLES[explanation.all_motifs[label - 1].sign] if label else "dim")
         if place % grid[1] == grid[1] - 1 and place + 1 < grid[0] * grid[1]:
             text.append("\n")
     return text

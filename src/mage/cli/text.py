@@ -75,13 +75,13 @@ def sentence_parts(explanation: Explanation) -> list[Text | Table]:
     table = Table(box=None, pad_edge=False)
     for heading in (*HEADINGS, "phrase"):
         table.add_column(heading)
-    for motif in explanation.motifs:
+    for motif in explanation.all_motifs:
         words = " ".join(explanation.names[place] for place in motif.nodes)
         table.add_row(*motif_cells(explanation, motif), Text(words, STYLES[motif.sign]))
     return [
         Text(explanation.verdict, "bold"),
         marked_sentence(explanation),
-        table if len(explanation.motifs) else Text("no phrase found"),
+        table if explanation.all_motifs else Text("no phrase found"),
         *remark_lines(explanation),
         cost_line(explanation, "phrases"),
     ]
@@ -96,8 +96,8 @@ def _sentence(explanation: Explanation) -> SentenceSubject:
 
 def marked_sentence(explanation: Explanation) -> Text:
     """The sentence in words: phrases for the class between [+ and +], those against it between [− and −]."""
-    labels = explanation.motifs.labels.tolist()
-    signs = [0, *(motif.sign for motif in explanation.motifs)]
+    labels = explanation.all_labels.tolist()
+    signs = [0, *(motif.sign for motif in explanation.all_motifs)]
     gaps = gaps_between(_sentence(explanation).text, explanation.names)
     text = Text()
     for place, (word, label) in enumerate(zip(explanation.names, labels, strict=True)):

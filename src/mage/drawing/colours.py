@@ -36,8 +36,10 @@ def side_colour(value: float) -> str:
 
 def coloured_motifs(explanation: Explanation) -> list[ColouredMotif]:
     """The motifs of an explanation with their colours and strengths, in its order."""
-    strongest = max((abs(motif.score) for motif in explanation.motifs), default=1.0) or 1.0
-    return [ColouredMotif(motif, side_colour(motif.sign), abs(motif.score) / strongest) for motif in explanation.motifs]
+    strongest = max((abs(motif.score) for motif in explanation.all_motifs), default=1.0) or 1.0
+    return [
+        ColouredMotif(motif, side_colour(motif.sign), abs(motif.score) / strongest) for motif in explanation.all_motifs
+    ]
 
 
 def mixed_with_white(colour: str, weight: float) -> tuple[float, float, float]:

@@ -38,7 +38,7 @@ def motif_names(explanation: Explanation) -> tuple[MotifName, ...]:
         whole = molecule_graph(molecule, molecule.has_orders)
     chemical = molecule is not None
     names = []
-    for motif in explanation.motifs:
+    for motif in explanation.all_motifs:
         pattern = whole.induced(motif.nodes)
         smarts = "" if molecule is None else molecule.smarts(motif.nodes)
         names.append(MotifName(pattern_name(pattern, chemical), pattern_text(pattern, chemical), smarts))

@@ -80,7 +80,7 @@ def _below(scene: Scene) -> list[str]:
 
 def _veil(scene: Scene, explanation: Explanation) -> list[str]:
     """What pales the regions of a picture that are in no motif, so that motifs keep their pixels."""
-    inside = set(explanation.motifs.nodes)
+    inside = {node for motif in explanation.all_motifs for node in motif.nodes}
     if scene.picture is None or not inside:
         return []
     outside = [v for v in range(explanation.num_nodes) if v not in inside]

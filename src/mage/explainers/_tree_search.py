@@ -68,7 +68,7 @@ class TreeSearchExplainer(Explainer):
     def compute(self, model: Any, data: Data, request: ExplainRequest) -> Explanation:
         """Explain one graph."""
         budget = request.motifs.max_nodes_of(int(data.num_nodes))
-        game = ModelGame(model, data, request.graph, output="probability")
+        game = ModelGame(model, data, request.graph.with_usual(masking="remove"), output="probability")
         best = self.search(game, budget, request.seed)
         return Explanation.from_nodes(
             *(best.nodes, game, data),

@@ -61,7 +61,7 @@ class WhiteBoxExplainer(Explainer):
         if GraphInput.of(data).edge_index.size(1) == 0:
             raise UnsupportedError("data has no edges, and this method scores edges; use one for nodes such as mage")
         # Nothing is masked by these methods.
-        game = ModelGame(model, data, request.graph, masking="remove")
+        game = ModelGame(model, data, request.graph.with_usual(output="logit"), masking="remove")
         with undisturbed(model, request.seed):
             scores = self.score_edges(model, data, game)
         ends = data.edge_index.cpu().numpy()

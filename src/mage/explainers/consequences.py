@@ -17,9 +17,9 @@ def consequences_of(game: Game, motifs: MotifSet) -> Consequences:
         motifs: Motifs of its players.
     """
     first_query = game.num_queries
-    groups = [motif.nodes for motif in motifs]
-    if len(groups) > 1:
-        groups.append(motifs.nodes)  # one motif is all motifs
+    groups = [motif.nodes for motif in motifs.both_sides]
+    if len(motifs) > 1:
+        groups.append(motifs.nodes)
     alone = np.zeros((len(groups), game.num_players), dtype=np.bool_)
     for row, players in enumerate(groups):
         alone[row, list(players)] = True
@@ -34,7 +34,9 @@ def consequences_of(game: Game, motifs: MotifSet) -> Consequences:
         baseline=baseline,
         prediction=_prediction(game),
         motifs=tuple(effects[: len(motifs)]),
-        together=effects[-1] if effects else None,
+        against=tuple(effects[len(motifs) : len(motifs.both_sides)]),
+        # One motif is all motifs.
+        together=effects[0 if len(motifs) == 1 else -1] if len(motifs) else None,
         num_queries=game.num_queries - first_query,
     )
 

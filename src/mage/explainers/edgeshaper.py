@@ -85,7 +85,7 @@ class EdgeSHAPer(Explainer):
             raise UnsupportedError(
                 "data: the graph has no edges for EdgeSHAPer to score; use a method that scores nodes, such as mage"
             )
-        game = ModelGame(model, data, request.graph, masking="remove")
+        game = ModelGame(model, data, request.graph.with_usual(output="logit"), masking="remove")
         budget = request.motifs.max_nodes_of(game.num_players)
         edges = EdgeGame(game, self.undirected)
         density = edges.density if self.density is None else self.density

@@ -69,9 +69,9 @@ class GraphFields(CalculationFields, OtherGraphFields, total=False):
     """All fields of a request for a graph, a node or a link."""
 
     target: int | None
-    num_motifs: int
-    max_nodes: int | float
-    tau: float
+    num_motifs: int | str
+    max_nodes: int | float | str
+    tau: float | str
     masking: str | Callable[..., Any]
     node: int | tuple[str, int] | None
     edge: Iterable[Any] | None

@@ -34,9 +34,9 @@ def explain(
     target: int | None = None,
     node: int | tuple[str, int] | None = None,
     edge: Sequence[Any] | None = None,
-    num_motifs: int | None = None,
-    max_nodes: int | float | None = None,
-    tau: float | None = None,
+    num_motifs: int | str | None = None,
+    max_nodes: int | float | str | None = None,
+    tau: float | str | None = None,
     output: str | None = None,
     masking: Any = None,
     order: int | None = None,
@@ -64,12 +64,16 @@ def explain(
         node: Explain this node's output instead of the graph's; ``("paper", 7)`` in a graph with types.
         edge: Explain the link between these two nodes; the model takes ``edge_label_index``. In a graph with types
             ``(("user", 3), ("item", 5))``.
-        num_motifs: m, the largest number of groups.
-        max_nodes: M, nodes in all groups together: a count, or a share of the players.
-        tau: τ: 1 shows what speaks for the output, lower values also what speaks against it, 0 only that.
-        output: ``"logit"``, ``"probability"``, ``"log-probability"`` or ``"log-odds"`` of the target.
-        masking: What the absence of a node means: ``"remove"``, ``"split"``, ``"zero"``, ``"mean"``, or a function.
-        order: Order of the index, 1 to 3.
+        num_motifs: m, the largest number of groups; up to three by default.
+        max_nodes: M, nodes in all groups together: a count, or a share of the players. By default the size at which the
+            last node adds most, see :mod:`mage.motifs.path`.
+        tau: By default groups for the output are searched for, and apart from them groups against it
+            (:attr:`Explanation.against`). A number τ weighs both sides in one search: 1 only for, 0 only against.
+        output: ``"logit"``, ``"probability"``, ``"log-probability"`` or ``"log-odds"`` of the target. By default the
+            probability, and log-odds where the probability is above 0.99 or below 0.01 without any node.
+        masking: What the absence of a node means: ``"split"`` (it stays without its edges), ``"remove"``, ``"zero"``,
+            ``"mean"``, or a function. By default ``"split"``, and ``"remove"`` where the model takes no edges.
+        order: Order of the index, 1 to 3. By default 3 where that is exact, or the players are at most 40, else 2.
         method: ``"auto"``, ``"exact"``, ``"exact-local"``, ``"surrogate"`` or ``"permutation"``; see
             :func:`mage.interactions`.
         budget: Most coalitions to ask the model for, at each stage where there are several.

@@ -115,7 +115,7 @@ class GStarX(Explainer):
                 "GStarX compares with the mean probability of the class: call fit with a dataset, or give prior="
             )
         budget = request.motifs.max_nodes_of(int(data.num_nodes))
-        game = ModelGame(model, data, request.graph, output="probability")
+        game = ModelGame(model, data, request.graph.with_usual(masking="remove"), output="probability")
         if game.target is None:
             raise UnsupportedError("GStarX explains the probability of a class, and a regression has none")
         if game.target >= len(self.prior):

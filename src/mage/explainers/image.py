@@ -23,9 +23,9 @@ def explain_image(
     image: Any,
     *,
     target: int | None = None,
-    num_motifs: int | None = None,
-    max_nodes: int | float | None = None,
-    tau: float | None = None,
+    num_motifs: int | str | None = None,
+    max_nodes: int | float | str | None = None,
+    tau: float | str | None = None,
     patches: Any = None,
     segments: Any = None,
     fill: Any = None,
@@ -45,9 +45,11 @@ def explain_image(
         image: One image [c, h, w] as floats, prepared the way the model wants it; for a loaded classifier also a file,
             a Pillow image or bytes [h, w, 3].
         target: Class to explain; the predicted one by default.
-        num_motifs: m, the largest number of motifs.
-        max_nodes: M, regions in all motifs together: a count, or a share of the regions.
-        tau: τ: 1 finds motifs for the class, 0 motifs against it, values between find both.
+        num_motifs: m, the largest number of motifs; up to three by default.
+        max_nodes: M, regions in all motifs together: a count, or a share of the regions; chosen by default, see
+            :mod:`mage.motifs.path`.
+        tau: By default each side is searched by itself; a number τ weighs both in one search: 1 only for the class, 0
+            only against it.
         patches: Rows and columns of the grid of regions; 7 × 7 by default.
         segments: Instead of a grid: for each pixel the number of its region [h, w]; pixels below 0 are always shown.
         fill: What hides a region: ``"mean"`` (the default), ``"blur"``, a colour, or an image [c, h, w].

@@ -111,7 +111,7 @@ class PlayerReduction:
         refine = not self._given if self.refine is None else bool(self.refine)
         while True:
             if game.num_players > (self.allowed if self.stages else self.limit):
-                game = self._strongest(game, steps.request.motifs.tau, wanted)
+                game = self._strongest(game, steps.request.motifs.weight, wanted)
             if not refine or all(len(nodes) == 1 for nodes in game.player_nodes):
                 break
             self._staged = True
@@ -142,7 +142,7 @@ class PlayerReduction:
         motifs = steps.motifs(game, interactions, max_nodes=most, include=tuple(required), exclude=tuple(barred))
         # A few orderings can miss a member of a larger group; what it changes on its own they cannot hide.
         targets = game.target_players
-        effect = single_effects(game, targets, steps.request.motifs.tau)
+        effect = single_effects(game, targets, steps.request.motifs.weight)
         effect[barred + targets] = 0.0  # without a target there is nothing left, whatever the others do
         notable = [p for p in np.argsort(-effect, kind="stable").tolist() if effect[p] > _NOTABLE * effect.max()]
         first = list(dict.fromkeys([*motifs.nodes, *notable]))

@@ -82,7 +82,7 @@ class MatchExplainer(Explainer):
         """Explain one graph."""
         if self.counterparts is None:
             raise UnsupportedError("MatchExplainer needs graphs to match with; call fit(model, dataset) first")
-        game = ModelGame(model, data, request.graph)
+        game = ModelGame(model, data, request.graph.with_usual(output="logit", masking="remove"))
         if game.target is None:
             raise UnsupportedError(
                 "MatchExplainer matches graphs of one class, and a regression has none; give target="

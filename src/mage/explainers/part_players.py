@@ -59,7 +59,7 @@ class PartReduction:
         if not isinstance(game, PartGame) or game.num_players <= self.limit:
             return game
         before, count = game.num_queries, game.num_players
-        effect = single_effects(game, [], steps.request.motifs.tau)
+        effect = single_effects(game, [], steps.request.motifs.weight)
         wanted = set(steps.request.motifs.include)
         effect[[player for player, nodes in enumerate(game.player_nodes) if wanted & set(map(int, nodes))]] = np.inf
         kept = sorted(np.argsort(-effect, kind="stable")[: self.allowed].tolist())

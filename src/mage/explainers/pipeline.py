@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from mage._core.typing import Floats, Integers
+from mage._core.typing import Floats, Integers, Masks
 from mage.explainers.consequences import consequences_of
 from mage.explainers.request import ExplainRequest
 from mage.explanation import Explanation, GraphSubject, ModelOutput, Origin, Subject
 from mage.games import Game
-from mage.indices import Interactions, compute_interactions
+from mage.indices import Interactions, best_interactions
 from mage.motifs import Motif, MotifRequest, MotifSet, MotifsStable, find_motifs
 
 if TYPE_CHECKING:
@@ -88,7 +88,6 @@ def explain_game(
         interactions,
         include=tuple(players_of("include", include, game)),
         exclude=tuple(players_of("exclude", exclude, game)),
-        max_nodes=request.motifs.max_nodes_of(game.num_players, least=game.least_motif_nodes),
     )
     consequences = consequences_of(game, motifs)
     return Explanation(
@@ -129,15 +128,31 @@ class Steps:
         if reduction is not None and request.permutations is None:
             request = replace(request, budget=reduction.budget(game, request))
         if request.until == "motifs stable":
-            size = self.request.motifs.max_nodes_of(game.num_players, least=game.least_motif_nodes)
-            searched = replace(self.request.motifs, max_nodes=size, include=(), exclude=())
+            searched = replace(self._sized(game), include=(), exclude=())
             request = replace(request, until=MotifsStable(request=searched))
-        return compute_interactions(game, request, callback=self._callback, progress=self._progress)
+        return best_interactions(game, request, callback=self._callback, progress=self._progress)
 
     def motifs(self, game: Game, interactions: Interactions, **changes: Any) -> MotifSet:
         """The motifs of a game, by the request with some fields changed."""
-        request: MotifRequest = replace(self.request.motifs, **changes)
-        return find_motifs(_without_rounding(interactions, game), request=request)
+        return find_motifs(
+            _without_rounding(interactions, game),
+            request=replace(self._sized(game), **changes),
+            least_nodes=game.least_motif_nodes,
+            effects=lambda masks: _effects(game, masks),
+        )
+
+    def _sized(self, game: Game) -> MotifRequest:
+        """The request with a share of the players as their number."""
+        request = self.request.motifs
+        if isinstance(request.max_nodes, str):
+            return request
+        return replace(request, max_nodes=request.max_nodes_of(game.num_players, least=game.least_motif_nodes))
+
+
+def _effects(game: Game, masks: Masks) -> Floats:
+    """What a model says with only each group of players, minus what it says without it."""
+    values = game.outcomes(np.concatenate([masks, ~masks]))[0]
+    return np.asarray(values[: len(masks)] - values[len(masks) :])
 
 
 def _without_rounding(interactions: Interactions, game: Game) -> Interactions:
@@ -172,7 +187,8 @@ def _of_nodes(motifs: MotifSet, game: Game, names: tuple[str, ...]) -> MotifSet:
         nodes = sorted({int(v) for player in motif.nodes for v in members[player]})
         edges = () if links is None else tuple(links[player] for player in motif.nodes)
         translated.append(Motif(tuple(nodes), motif.score, tuple(names[v] for v in nodes), edges))
-    return replace(motifs, motifs=tuple(translated), num_nodes=len(names))
+    against = None if motifs.against is None else _of_nodes(motifs.against, game, names)
+    return replace(motifs, motifs=tuple(translated), num_nodes=len(names), against=against)
 
 
 def _scores_of_edges(interactions: Interactions, game: Game, edge_index: Integers) -> Floats | None:

@@ -40,7 +40,7 @@ class RandomNodes(Explainer):
         """Explain one graph."""
         size = int(data.num_nodes)
         budget = request.motifs.max_nodes_of(size)
-        game = ModelGame(model, data, request.graph)
+        game = ModelGame(model, data, request.graph.with_usual(output="logit", masking="remove"))
         generator = np.random.default_rng(request.seed)
         together = request.motifs.connected if self.connected is None else self.connected
         nodes = (

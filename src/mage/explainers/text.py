@@ -21,9 +21,9 @@ def explain_text(
     sentence: str | Sequence[str],
     *,
     target: int | None = None,
-    num_motifs: int | None = None,
-    max_nodes: int | float | None = None,
-    tau: float | None = None,
+    num_motifs: int | str | None = None,
+    max_nodes: int | float | str | None = None,
+    tau: float | str | None = None,
     absent: Any = None,
     edges: Any = None,
     class_names: Sequence[str] | None = None,
@@ -41,9 +41,11 @@ def explain_text(
         model: A graph network, such as ``mage.models.pretrained("graph_sst2", "gcn")``, or a classifier of sentences.
         sentence: A text, or its words.
         target: Class to explain; the predicted one by default.
-        num_motifs: m, the largest number of phrases.
-        max_nodes: M, words in all phrases together: a count, or a share of the words, which allows three at least.
-        tau: τ: 1 finds motifs for the class, 0 motifs against it, values between find both.
+        num_motifs: m, the largest number of phrases; up to three by default.
+        max_nodes: M, words in all phrases together: a count, or a share of the words, which allows three at least;
+            chosen by default, see :mod:`mage.motifs.path`.
+        tau: By default each side is searched by itself; a number τ weighs both in one search: 1 only for the class, 0
+            only against it.
         absent: What becomes of absent words: a masking for graph networks (``"zero"`` by default); ``"remove"`` (the
             default), a word such as ``"[MASK]"``, or a function for classifiers.
         edges: Which words are joined instead of spaCy's English tree; needs a list of words.

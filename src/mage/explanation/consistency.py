@@ -85,14 +85,15 @@ def _check_nodes(explanation: Explanation) -> None:
         raise ValueError(f"node_notes must list {count} texts, one per node, got {len(explanation.node_notes)}")
     if motifs.num_nodes != count:
         raise ValueError(f"motifs are of {motifs.num_nodes} nodes, the graph has {count}")
-    _check_each("motifs", [motif.nodes for motif in motifs], count)
-    for motif in motifs:
+    _check_each("motifs", [motif.nodes for motif in motifs.both_sides], count)
+    for motif in motifs.both_sides:
         if len(motif.names) not in (0, len(motif)):
             raise ValueError(f"names of a motif must list {len(motif)} names, got {len(motif.names)}")
     for name in ("include", "exclude"):
         _check_range(f"motifs.{name}", getattr(motifs, name), interactions.num_players)
-    if explanation.consequences is not None and len(explanation.consequences.motifs) != len(motifs):
-        raise ValueError(f"consequences are of {len(explanation.consequences.motifs)} motifs, there are {len(motifs)}")
+    listed = len(motifs.both_sides)
+    if explanation.consequences is not None and len(explanation.consequences.each) != listed:
+        raise ValueError(f"consequences are of {len(explanation.consequences.each)} motifs, there are {listed}")
     _check_range("target_nodes", explanation.target_nodes, count)
     if explanation.origin is not None:
         _check_each("origin.truth", explanation.origin.truth, count)

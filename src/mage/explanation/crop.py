@@ -10,7 +10,7 @@ from scipy.sparse import coo_array, csr_array
 from mage._core.checks import checked_whole
 from mage._core.typing import Floats, Integers
 from mage.explanation.explanation import Explanation
-from mage.motifs import Motif
+from mage.motifs import Motif, MotifSet
 
 MOST_NODES = 300
 
@@ -34,13 +34,9 @@ def crop(explanation: Explanation, most_nodes: int = MOST_NODES) -> Explanation:
     names = tuple(explanation.names[v] for v in kept.tolist())
     edges = number[explanation.edge_index]
     columns = np.flatnonzero((edges >= 0).all(axis=0))
-    motifs = [
-        Motif(tuple(number[list(motif.nodes)].tolist()), motif.score, motif.names, _renumbered(motif, number))
-        for motif in explanation.motifs
-    ]
     return replace(
         explanation,
-        motifs=replace(explanation.motifs, motifs=tuple(motifs), num_nodes=len(kept)),
+        motifs=_renumbered(explanation.motifs, number, len(kept)),
         players=tuple(tuple(v for v in number[list(nodes)].tolist() if v >= 0) for nodes in explanation.players),
         edge_index=edges[:, columns],
         num_nodes=len(kept),
@@ -57,9 +53,19 @@ def crop(explanation: Explanation, most_nodes: int = MOST_NODES) -> Explanation:
     )
 
 
-def _renumbered(motif: Motif, number: Integers) -> tuple[tuple[int, int], ...]:
-    """The edges of a motif in the new numbers; its nodes are all kept."""
-    return tuple((int(number[first]), int(number[second])) for first, second in motif.edges)
+def _renumbered(motifs: MotifSet, number: Integers, num_nodes: int) -> MotifSet:
+    """Motifs by the numbers that their nodes and edges have in a part of the graph, which holds them all."""
+    parts = [
+        Motif(
+            tuple(number[list(motif.nodes)].tolist()),
+            motif.score,
+            motif.names,
+            tuple((int(number[first]), int(number[second])) for first, second in motif.edges),
+        )
+        for motif in motifs
+    ]
+    against = None if motifs.against is None else _renumbered(motifs.against, number, num_nodes)
+    return replace(motifs, motifs=tuple(parts), num_nodes=num_nodes, against=against)
 
 
 def _of_columns(scores: Floats | None, columns: Integers) -> Floats | None:
@@ -85,7 +91,7 @@ def nodes_in_view(explanation: Explanation, most_nodes: int, keep_players: bool 
     if count <= most_nodes:
         return np.arange(count)
     must = np.zeros(count, dtype=np.bool_)
-    must[list(explanation.motifs.nodes)] = True
+    must[[node for motif in explanation.all_motifs for node in motif.nodes]] = True
     must[list(explanation.target_nodes)] = True
     plays = np.zeros(count, dtype=np.bool_)
     for nodes in explanation.players:

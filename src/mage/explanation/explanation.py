@@ -162,6 +162,26 @@ class Explanation:
             **by_nodes,
         )
 
+    # -- both sides -----------------------------------------------------------------------------------------------
+
+    @property
+    def against(self) -> tuple[Motif, ...]:
+        """Motifs against the output, where both sides were searched apart; :attr:`motifs` then speak for it."""
+        return () if self.motifs.against is None else self.motifs.against.motifs
+
+    @property
+    def all_motifs(self) -> tuple[Motif, ...]:
+        """All motifs: those of :attr:`motifs`, and those of :attr:`against` after them."""
+        return self.motifs.both_sides
+
+    @cached_property
+    def all_labels(self) -> Integers:
+        """For each node the place of its motif in :attr:`all_motifs`, from 1; 0 for none."""
+        labels = np.zeros(self.num_nodes, dtype=np.int64)
+        for place, motif in enumerate(self.all_motifs, start=1):
+            labels[list(motif.nodes)] = place
+        return labels
+
     # -- masks and scores -----------------------------------------------------------------------------------------
 
     @cached_property

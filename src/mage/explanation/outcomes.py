@@ -41,13 +41,13 @@ def effect_cells(explanation: Explanation, rank: int) -> tuple[str, ...]:
     """What the model says with only a motif, and without it; nothing where that is not known."""
     if explanation.consequences is None:
         return ()
-    effect = explanation.consequences.motifs[rank]
+    effect = explanation.consequences.each[rank]
     return outcome_text(effect.alone), outcome_text(effect.without)
 
 
 def effect_texts(explanation: Explanation) -> list[str]:
     """For each motif what the model says with only it and without it; empty where that is not known."""
-    cells = [effect_cells(explanation, rank) for rank in range(len(explanation.motifs))]
+    cells = [effect_cells(explanation, rank) for rank in range(len(explanation.all_motifs))]
     return [f"; alone {cell[0]}, without it {cell[1]}" if cell else "" for cell in cells]
 
 

@@ -43,6 +43,7 @@ class Consequences:
         motifs: The effect of each motif, in their order.
         together: The effect of all motifs together; None where there is no motif.
         num_queries: Calls of the model that they caused; what was known already is free.
+        against: The effect of each motif against the output, where both sides were searched apart.
     """
 
     baseline: CoalitionOutput
@@ -50,6 +51,12 @@ class Consequences:
     motifs: tuple[Effect, ...]
     together: Effect | None
     num_queries: int
+    against: tuple[Effect, ...] = ()
+
+    @property
+    def each(self) -> tuple[Effect, ...]:
+        """The effects of all motifs, those against the output last."""
+        return (*self.motifs, *self.against)
 
     @property
     def outputs(self) -> list[CoalitionOutput]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -68,7 +69,7 @@ def queries(explanation: Explanation) -> str:
 
 def cost(explanation: Explanation, motifs: str = "motifs") -> str:
     """How the scores were found, what that took, and how good the motifs are, which may have a name of their own."""
-    proof = f"; {motifs} {explanation.motifs.proof}" if len(explanation.motifs) else ""
+    proof = f"; {motifs} {explanation.motifs.proof}" if explanation.all_motifs else ""
     return f"{how(explanation)}, {queries(explanation)}, {explanation.seconds:.2f} s{proof}"
 
 
@@ -114,7 +115,7 @@ def lines(explanation: Explanation) -> list[str]:
     motifs = [
         f"{side(motif):7} {score_text(explanation, motif)}  {{{node_names(explanation, motif)}}}"
         f"{_aside(pattern(explanation, motif))}{effect}"
-        for motif, effect in zip(explanation.motifs, effect_texts(explanation), strict=True)
+        for motif, effect in zip(explanation.all_motifs, effect_texts(explanation), strict=True)
     ]
     said = [
         f"Explanation: {headline(explanation)}",
@@ -142,13 +143,13 @@ def table(explanation: Explanation) -> Table:
     def text(line: str, style: str = "") -> Text:
         return Text(printable(line), style)  # as it is: what looks like markup of rich is none
 
-    nothing = [] if len(explanation.motifs) else ["no motif found"]
+    nothing = [] if explanation.all_motifs else ["no motif found"]
     below = "\n".join([cost(explanation), *nothing, *remarks(explanation)])
     result = Table(title=text(headline(explanation)), caption=text(below))
     effects = explanation.consequences is not None
     for heading in ("", "score", *(("alone", "without it") if effects else ()), explanation.players_noun):
         result.add_column(heading)
-    for rank, motif in enumerate(explanation.motifs):
+    for rank, motif in enumerate(explanation.all_motifs):
         cells = (score_text(explanation, motif), *effect_cells(explanation, rank), members(explanation, motif))
         result.add_row(text(side(motif), "green" if motif.sign > 0 else "red"), *map(text, cells))
     return result
@@ -175,13 +176,15 @@ def plain_summary(explanation: Explanation) -> dict[str, Any]:
                 "std_error": _finite_or_none(explanation.motif_error(motif)),
                 "sign": motif.sign,
             }
-            for motif in motifs
+            for motif in explanation.all_motifs
         ],
         "consequences": plain_consequences(explanation),
         "saturation": saturation(explanation) or None,
         "objective": motifs.objective,
         "bound": _finite_or_none(motifs.bound),
         "optimal": motifs.optimal,
+        "max_nodes": motifs.max_nodes,
+        "path": [asdict(step) for step in motifs.path],
         "index": interactions.index,
         "order": interactions.order,
         "exact": interactions.exact,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Sequence, Sized
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -165,6 +166,24 @@ class Game:
     def target_nodes(self) -> tuple[int, ...]:
         """The explained node, or both ends of the explained link; empty for a whole graph."""
         return ()
+
+    def settle_output(self) -> None:
+        """Where the unit of worths is left open: the target's probability, or its log-odds where that saturates.
+
+        A probability that is all but 1, or all but 0, without any player hides what players do; log-odds do not.
+        """
+        if self.readout is None or self.readout.output != "auto":
+            return
+        if self._baseline is not None:
+            raise ValueError("baseline: say with output= which number it is a value of, such as output='probability'")
+        candidates = self.readout.candidates
+        readings = self.readings(np.zeros((1, self.num_players), dtype=np.bool_), candidates)
+        probability, log_odds = (math.nan, math.nan) if readings is None else readings[:, 0].tolist()
+        saturates = math.isfinite(probability) and self.readout.saturates(probability)
+        self.readout = candidates[1 if saturates else 0]
+        value = log_odds if saturates else probability
+        if math.isfinite(value):
+            self._baseline = value
 
     @property
     def rounding(self) -> float:

@@ -74,6 +74,9 @@ class ImageGame(Game):
         with exclusively(model), _largest_activation(model) as largest:
             rows = self._first_run(count)
         self.readout = Readout.of(rows[:1], request.task, request.target, request.output, request.return_type)
+        if self.readout.output == "auto":
+            probability, log_odds = self.readout.candidates
+            self.readout = log_odds if self.readout.saturates(float(probability(rows)[1])) else probability
         self.prediction: Floats = rows[0].double().cpu().numpy()
         if request.return_type == "raw" and self.readout.task == "multiclass":
             _refuse_probabilities(rows)

@@ -21,6 +21,10 @@ _CERTAIN = 1e-4  # how far the sum of probabilities may be from 1
 _ENDS = {"softmax": "probs", "log_softmax": "log_probs", "sigmoid": "probs", "logsigmoid": "log_probs"}
 
 
+class EdgesIgnoredError(ValueError):
+    """A model does not take the edges that a masking cuts."""
+
+
 def cutoff_of(model: Any) -> float | None:
     """The distance up to which a model of atoms joins them (``cutoff`` of SchNet and DimeNet), if it says one."""
     modules = model.modules() if isinstance(model, torch.nn.Module) else ()
@@ -165,10 +169,16 @@ def _check_edges_matter(runner: MaskedModel, graph: GraphInput, targets: Tensor)
         return
     if not runner.forward.is_handed_all and any(runner.forward.uses(name) for name in graph.structures):
         return
-    whole = runner.raw(graph, _everyone(graph), targets)
     nobody = torch.zeros(graph.num_nodes, dtype=torch.bool, device=graph.device)
-    if _same(runner, runner.raw(graph.blanked(nobody, edges=False), _everyone(graph), targets), whole):
-        raise ValueError(
+    try:
+        whole = runner.raw(graph, _everyone(graph), targets)
+        without = runner.raw(graph.blanked(nobody, edges=False), _everyone(graph), targets)
+    except Exception as error:
+        if raised_by_model(error):
+            return  # the first run will show
+        raise
+    if _same(runner, without, whole):
+        raise EdgesIgnoredError(
             "masking='split' cuts edges, and the model's answer is the same without any (does it make its own, from "
             "positions?); use masking='remove'"
         )

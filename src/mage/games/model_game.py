@@ -23,7 +23,7 @@ from mage._torch.typed_graph import TypedGraph
 from mage.games.computation_graph import ComputationGraph, computation_graph
 from mage.games.game import Game
 from mage.games.grouping import checked_groups, checked_nodes
-from mage.games.model_checks import check_columns, checked_return_type, cutoff_of, settled_graph
+from mage.games.model_checks import EdgesIgnoredError, check_columns, checked_return_type, cutoff_of, settled_graph
 from mage.games.node_contributions import NodeContributions, contributions_of
 from mage.games.participants import Participants
 from mage.games.request import GraphRequest
@@ -83,23 +83,35 @@ class ModelGame(Game):
         self.model = model
         self.level = request.level
         self.edge_index: Integers = whole.edge_index.cpu().numpy()
-        masking = request.masking
-        self.masking = masking if isinstance(masking, str) else getattr(masking, "__name__", "custom")
         # Nothing below two ends explains a link.
         self.least_motif_nodes = 2 if self.level == "edge" else 1
         choice = CallChoice(request.select, request.column, request.inputs)
         ends = [] if self.typed is None else [self.typed.type_names[v] for v in listed]
-        self.runner = MaskedModel(
-            model, whole, request.masking, self.level, request.forward, choice, typed=self.typed, ends=ends
-        )
-        # Hooks and tables of another thread must not be seen while the model is looked at.
-        with self.runner.exclusively():
-            whole = settled_graph(self.runner, whole, targets)
-            seen = computation_graph(self.runner, whole, targets, request.num_hops, request.memory_cap)
-            participants = seen.participants
-            free = participants.column < participants.num_players
-            free[participants.target_rows] = False
-            answers = self.runner.check_batches(participants.graph, free, participants.target_rows)
+
+        def masked_by(masking: Any) -> tuple[GraphInput, ComputationGraph, Tensor]:
+            """Mask the model in one way: the graph with all that must go with its nodes, and what the model says."""
+            self.masking = masking if isinstance(masking, str) else getattr(masking, "__name__", "custom")
+            self.runner = MaskedModel(
+                model, whole, masking, self.level, request.forward, choice, typed=self.typed, ends=ends
+            )
+            # Hooks and tables of another thread must not be seen while the model is looked at.
+            with self.runner.exclusively():
+                graph = settled_graph(self.runner, whole, targets)
+                seen = computation_graph(self.runner, graph, targets, request.num_hops, request.memory_cap)
+                participants = seen.participants
+                free = participants.column < participants.num_players
+                free[participants.target_rows] = False
+                answers = self.runner.check_batches(participants.graph, free, participants.target_rows)
+            return graph, seen, answers
+
+        if request.masking != "auto":
+            whole, seen, answers = masked_by(request.masking)
+        else:
+            try:
+                whole, seen, answers = masked_by("split" if whole.all_edges.numel() else "remove")
+            except EdgesIgnoredError:
+                whole, seen, answers = masked_by("remove")
+        participants = seen.participants
         self.input_nodes, self.num_hops = whole.num_nodes, seen.num_hops
         self.seen_nodes, self.seen_hops = seen.seen_nodes, seen.seen_hops
         self.prediction: Floats = seen.output[0].double().cpu().numpy()
@@ -112,6 +124,7 @@ class ModelGame(Game):
             labels = checked_groups(request.groups, players, whole.num_nodes, edges)
             participants = participants if labels is None else participants.with_players(labels)
         self._start(participants, names, request.baseline)
+        self.settle_output()
 
     def _start(
         self, participants: Participants, names: Sequence[str] | None = None, baseline: float | None = None

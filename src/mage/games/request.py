@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Any, Self
 
 from mage._core.checks import checked_choice, checked_number, checked_whole
 from mage._core.conversion import stored_as
@@ -18,7 +18,8 @@ class ModelRequest:
 
     Attributes:
         target: Class to explain; the predicted one by default. Regression has none.
-        output: ``"logit"``, ``"probability"``, ``"log-probability"`` or ``"log-odds"`` of the target.
+        output: ``"logit"``, ``"probability"``, ``"log-probability"`` or ``"log-odds"`` of the target. ``"auto"`` takes
+            the probability, and log-odds where the probability is above 0.99 or below 0.01 without any player.
         task: ``"multiclass"``, ``"binary"`` or ``"regression"``; by the number of columns by default (one column is a
             regression unless ``target`` is given).
         return_type: What the model returns: ``"raw"`` scores, ``"probs"`` or ``"log_probs"``.
@@ -28,7 +29,7 @@ class ModelRequest:
     """
 
     target: int | None = None
-    output: str = "logit"
+    output: str = "auto"
     task: str = "auto"
     return_type: str = "raw"
     baseline: float | None = None
@@ -50,6 +51,11 @@ class ModelRequest:
         if self.baseline is not None:
             object.__setattr__(self, "baseline", checked_number("baseline", self.baseline))
 
+    def with_usual(self, **values: str) -> Self:
+        """The request with these values where it says ``"auto"``, for methods that are made for them."""
+        changes: dict[str, Any] = {name: value for name, value in values.items() if getattr(self, name) == "auto"}
+        return replace(self, **changes)
+
 
 _OTHERS = ("present", "absent")
 PLAYERS = ("nodes", "edges", "features")
@@ -65,8 +71,9 @@ class GraphRequest(ModelRequest):
         players: What plays: ``"nodes"``, ``"edges"`` (both directions of an edge are one player; an absent edge is
             removed) or ``"features"`` (columns of ``x``; an absent one is zero for all nodes, or its mean with
             ``masking="mean"``).
-        masking: What the absence of a node means: ``"remove"``, ``"split"``, ``"zero"``, ``"mean"``, or a function
-            ``(graph, masks) -> MaskedBatch``.
+        masking: What the absence of a node means: ``"split"`` (it stays, without its edges), ``"remove"``, ``"zero"``,
+            ``"mean"``, or a function ``(graph, masks) -> MaskedBatch``. ``"auto"`` splits, and removes nodes where the
+            graph has no edges or the model does not take them.
         node: Explain this node's output instead of the graph's; ``("paper", 7)`` in a graph with types of nodes.
         edge: Explain the link between these two nodes, such as ``(3, 5)`` or ``(("user", 3), ("item", 5))``; the model
             takes ``edge_label_index``.
@@ -89,7 +96,7 @@ class GraphRequest(ModelRequest):
             from the nodes within two hops more than messages travel.
     """
 
-    masking: str | Callable[..., Any] = "remove"
+    masking: str | Callable[..., Any] = "auto"
     node: int | tuple[str, int] | None = None
     edge: tuple[int, int] | tuple[tuple[str, int], tuple[str, int]] | None = None
     groups: Any = None
@@ -142,7 +149,7 @@ class GraphRequest(ModelRequest):
         for name in ("groups", "refine"):
             if getattr(self, name):
                 raise ValueError(f"{name}: only nodes form groups; leave it out with players={self.players!r}")
-        allowed = ("remove", "split") if self.players == "edges" else ("remove", "zero", "mean")
+        allowed = ("auto", "remove", *(("split",) if self.players == "edges" else ("zero", "mean")))
         if self.masking not in allowed:
             what = "an absent edge is removed" if self.players == "edges" else "an absent feature is 'zero' or 'mean'"
             raise ValueError(f"masking: {what}; got {self.masking!r} with players={self.players!r}")

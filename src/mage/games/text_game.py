@@ -79,9 +79,12 @@ class TextGame(Game):
             len(self.words),
             self.sentence.graph,
             self.words,
-            baseline=request.baseline,
+            baseline=self._referee.baseline if isinstance(self._referee, ModelGame) else request.baseline,
             batch_size=self._referee.batch_size,
         )
+        if self.kind == "sentences":
+            self.settle_output()
+            self._referee.readout = self.readout
 
     @property
     def words(self) -> tuple[str, ...]:

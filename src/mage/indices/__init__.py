@@ -1,6 +1,7 @@
 """Indices: which players act together, and how strongly."""
 
 from mage.indices.api import compute_interactions, interactions
+from mage.indices.auto_order import best_interactions
 from mage.indices.estimators import (
     ESTIMATORS,
     Estimator,
@@ -26,6 +27,7 @@ __all__ = [
     "Point",
     "Term",
     "TooManyCoalitionsError",
+    "best_interactions",
     "compute_interactions",
     "interactions",
     "register_estimator",

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from mage.indices.estimators import ESTIMATORS
-from mage.indices.estimators.exact import STATES_LIMIT, fits_by_states
+from mage.indices.estimators.exact import STATES_LIMIT
 from mage.indices.problem import Problem
 
 EXACT_LIMIT = 100_000  # connected coalitions that are asked for one by one
@@ -38,21 +38,11 @@ def choices(problem: Problem) -> Iterator[Choice]:
         if getattr(request, field) is not None:
             yield Choice(method, f"{field} is given")
             return
-    limit = request.budget or one_by_one_limit(problem)
-    count = problem.graph.count_connected(cap=max(limit, STATES_LIMIT))
-    if count <= limit:
-        yield Choice("exact", f"{count:,} connected coalitions, limit {limit:,}")
-        return
-    number = f"more than {STATES_LIMIT:,}" if count > STATES_LIMIT else f"{count:,}"
-    reasons = [f"{number} connected coalitions, limit {limit:,}"]
-    if count <= STATES_LIMIT and problem.game.states is not None:
-        if fits_by_states(problem, limit):
-            yield Choice("exact", f"{number} connected coalitions, which the model is asked for by states")
+    reasons: list[str] = []
+    for choice in exact_choices(problem, reasons):
+        yield choice
+        if choice.method == "exact":
             return
-        runs = problem.game.states.expected_runs(problem.graph)
-        reasons.append(f"not exact by states: about {runs:,} runs of the model")
-    if request.budget is None and problem.game.node_contributions is not None:
-        yield Choice("exact-local", "; ".join([*reasons, "the output is a sum over nodes"]))
     for method in SAMPLERS:
         refusal = ESTIMATORS[method].refusal(problem)
         if refusal is None:
@@ -60,6 +50,31 @@ def choices(problem: Problem) -> Iterator[Choice]:
             return
         reasons.append(f"not {method}: {refusal}")
     raise ValueError(f"method: no estimator can do it; {'; '.join(reasons)}")
+
+
+def exact_choices(problem: Problem, reasons: list[str] | None = None) -> Iterator[Choice]:
+    """The exact estimators that are within reach, the best first.
+
+    Args:
+        problem: The game and the index.
+        reasons: Why those that were not yielded are out of reach; filled while choices are read.
+    """
+    request, reasons = problem.request, [] if reasons is None else reasons
+    limit = request.budget or one_by_one_limit(problem)
+    count = problem.graph.count_connected(cap=max(limit, STATES_LIMIT))
+    if count <= limit:
+        yield Choice("exact", f"{count:,} connected coalitions, limit {limit:,}")
+        return
+    number = f"more than {STATES_LIMIT:,}" if count > STATES_LIMIT else f"{count:,}"
+    reasons.append(f"{number} connected coalitions, limit {limit:,}")
+    if count <= STATES_LIMIT and problem.game.states is not None:
+        runs = problem.game.states.expected_runs(problem.graph)
+        if runs <= limit:
+            yield Choice("exact", f"{number} connected coalitions, which the model is asked for by states")
+            return
+        reasons.append(f"not exact by states: about {runs:,} runs of the model")
+    if request.budget is None and problem.game.node_contributions is not None:
+        yield Choice("exact-local", "; ".join([*reasons, "the output is a sum over nodes"]))
 
 
 def one_by_one_limit(problem: Problem) -> int:

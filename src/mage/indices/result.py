@@ -162,6 +162,20 @@ class Interactions:
         return values
 
     @property
+    def pair_values(self) -> Floats:
+        """As :attr:`matrix`, but each pair with its third of the triples that hold it.
+
+        Of a Taylor index of order 3 these are the pairs of the index of order 2.
+        """
+        matrix = self.matrix
+        if self.order >= 3 and self.num_players >= 3:
+            triples, terms, _ = self.of_size(3)
+            for i, j in ((0, 1), (0, 2), (1, 2)):
+                for row, column in ((i, j), (j, i)):
+                    np.add.at(matrix, (triples[:, row], triples[:, column]), terms / 3)
+        return matrix
+
+    @property
     def matrix(self) -> Floats:
         """B of the paper: n × n, symmetric, pairs off the diagonal and single players on it."""
         return self._as_matrix(self.values)

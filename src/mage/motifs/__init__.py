@@ -3,17 +3,19 @@
 from mage.indices.stopping import CONDITIONS
 from mage.motifs.api import family_objective, find_motifs
 from mage.motifs.problem import MotifProblem
-from mage.motifs.request import MotifRequest
-from mage.motifs.result import PROVEN, Motif, MotifSet
+from mage.motifs.request import BOTH, MotifRequest
+from mage.motifs.result import PROVEN, Motif, MotifSet, PathStep
 from mage.motifs.stability import MotifsStable
 
 __all__ = [
+    "BOTH",
     "PROVEN",
     "Motif",
     "MotifProblem",
     "MotifRequest",
     "MotifSet",
     "MotifsStable",
+    "PathStep",
     "family_objective",
     "find_motifs",
 ]

@@ -3,49 +3,61 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any, Unpack
+from typing import Any, NamedTuple, Unpack
 
 import numpy as np
 
 from mage._core.requests import changed
 from mage._core.typing import Integers
+from mage.graph import PlayerGraph
 from mage.indices import Interactions
+from mage.motifs.path import Effects, chosen_size
 from mage.motifs.problem import MotifProblem
-from mage.motifs.request import MotifFields, MotifRequest
+from mage.motifs.request import BOTH, MotifFields, MotifRequest
 from mage.motifs.result import Motif, MotifSet
 from mage.motifs.solvers import Solution, solve
 from mage.motifs.terms import TermArrays, terms_of
+
+_NEGLIGIBLE = 0.1  # of what speaks for the output: weaker motifs against it are not worth a word
 
 
 def find_motifs(
     interactions: Interactions | Any,
     edges: Any = None,
-    num_motifs: int | None = None,
-    max_nodes: int | float | None = None,
-    tau: float | None = None,
+    num_motifs: int | str | None = None,
+    max_nodes: int | float | str | None = None,
+    tau: float | str | None = None,
     connected: bool | None = None,
     *,
     noise_floor: float | None = None,
     request: MotifRequest | None = None,
+    least_nodes: int = 1,
+    effects: Effects | None = None,
     **fields: Unpack[MotifFields],
 ) -> MotifSet:
     """Find disjoint connected groups of nodes whose interactions weigh most.
 
-    Maximises Σ |GrAttr(S)| over at most m sets S with at most M nodes in all, where GrAttr adds up all interactions
-    inside S, positive ones weighted by τ and negative ones by 1 − τ; ``objective="signed"`` weighs lower orders
-    otherwise, see :mod:`mage.motifs.objective`. The answer is proven optimal unless it says otherwise.
+    Maximises Σ |GrAttr(S)| over at most m sets S with at most M nodes in all. GrAttr adds up all interactions inside S:
+    those of the top order weighted by τ where they are positive and by 1 − τ where they are negative, lower orders with
+    their sign (``objective="paper"`` weighs them like the top order), see :mod:`mage.motifs.objective`. The answer is
+    proven optimal unless it says otherwise.
 
     Args:
         interactions: An index of order 1, 2 or 3, or a plain matrix [n, n] (pairs off the diagonal, symmetric; single
             nodes on it), which edge-based explainers can fill.
         edges: The graph; needed with a plain matrix, otherwise that of the interactions.
-        num_motifs: m, the largest number of motifs.
-        max_nodes: M, nodes in all motifs together: a whole number, or a share of n in (0, 1) (at least one node).
-        tau: τ in [0, 1].
+        num_motifs: m, the largest number of motifs; ``"auto"``, the default, allows three.
+        max_nodes: M, nodes in all motifs together: a whole number, a share of n in (0, 1) (at least one node), or
+            ``"auto"``, the default: the size at which the last node adds most, see :mod:`mage.motifs.path`.
+        tau: ``"both"``, the default: motifs for the output, and apart from them those against it, in
+            :attr:`MotifSet.against`. Or τ in [0, 1], which weighs both sides in one search.
         connected: False lets a motif be any set of nodes.
         noise_floor: Interactions of at most this share of the largest of their sign count as zero; with
             ``objective="signed"`` those of the top order only.
         request: What to search for in one object; what else is given changes it. Its defaults are the defaults here.
+        least_nodes: Fewest nodes, where M is left open.
+        effects: Where M is left open: from groups of nodes, as booleans [q, n], to what a model says with only each
+            group minus what it says without it; chooses among sizes that are equally good by their interactions.
         fields: Other fields of :class:`mage.MotifRequest` by name, such as ``include=[3]`` or ``solver="milp"``.
 
     Returns:
@@ -56,11 +68,35 @@ def find_motifs(
     """
     everyday = {"num_motifs": num_motifs, "max_nodes": max_nodes, "tau": tau, "connected": connected}
     request = changed(request or MotifRequest(), noise_floor=noise_floor, **everyday, **fields)
-    terms, graph, names = terms_of(interactions, edges)
-    problem = MotifProblem.of(request, terms, graph)
-    solution = solve(problem, request.solver, request.node_limit)
-    result = motif_set(problem, request, solution, terms, names)
-    return replace(result, estimated=isinstance(interactions, Interactions) and not interactions.exact)
+    search = _Search(*terms_of(interactions, edges), least_nodes, effects)
+    estimated = isinstance(interactions, Interactions) and not interactions.exact
+    if request.tau != BOTH:
+        return replace(search.run(request), estimated=estimated)
+    supporting = replace(search.run(replace(request, tau=1.0)), estimated=estimated)
+    taken = {*request.exclude, *supporting.nodes}
+    opposing = replace(search.run(replace(request, tau=0.0, include=(), exclude=tuple(taken))), estimated=estimated)
+    strongest = [max((abs(motif.score) for motif in family), default=0.0) for family in (supporting, opposing)]
+    if strongest[1] < _NEGLIGIBLE * strongest[0]:
+        opposing = replace(opposing, motifs=(), objective=0.0)
+    return replace(supporting, against=opposing)
+
+
+class _Search(NamedTuple):
+    """One search after the other in the same interactions."""
+
+    terms: TermArrays
+    graph: PlayerGraph
+    names: tuple[str, ...]
+    least_nodes: int
+    effects: Effects | None
+
+    def run(self, request: MotifRequest) -> MotifSet:
+        """The motifs that a request with τ as a number asks for."""
+        size, path = chosen_size(request, self.terms, self.graph, self.least_nodes, self.effects)
+        settled = replace(request, max_nodes=size)
+        problem = MotifProblem.of(settled, self.terms, self.graph)
+        solution = solve(problem, request.solver, request.node_limit)
+        return replace(motif_set(problem, settled, solution, self.terms, self.names), path=path)
 
 
 def family_objective(interactions: Interactions, family: MotifSet) -> float:

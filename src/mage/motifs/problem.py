@@ -53,7 +53,7 @@ class MotifProblem:
     @classmethod
     def of(cls, request: MotifRequest, terms: TermArrays, graph: PlayerGraph) -> MotifProblem:
         """The problem that a request poses on a graph; requests that no family can meet are refused."""
-        n, tau = graph.num_players, request.tau
+        n, tau = graph.num_players, request.weight
         by_side = OBJECTIVES[request.objective](terms.values, tau, request.noise_floor)
         node, pair, triple = (np.stack(both) for both in zip(*(_three(parts, n) for parts in by_side), strict=True))
         weighing = np.flatnonzero((triple != 0).any(axis=0))
@@ -64,7 +64,7 @@ class MotifProblem:
             triples=np.ascontiguousarray(terms.triples[weighing], dtype=np.int64),
             triple=np.ascontiguousarray(triple[:, weighing]),
             sides=(FOR,) * (tau > 0) + (AGAINST,) * (tau < 1),
-            num_motifs=request.num_motifs,
+            num_motifs=request.most_motifs,
             max_nodes=request.max_nodes_of(n),
             required=_as_mask("include", request.include, n),
             forbidden=_as_mask("exclude", request.exclude, n),

@@ -15,6 +15,14 @@ from mage.motifs.objective import OBJECTIVES
 from mage.motifs.solvers import SOLVERS
 
 LARGEST_ORDER = 3
+AUTO = "auto"
+BOTH = "both"
+_USUAL_SHARE = 0.3  # of the nodes, where a method that cannot choose itself needs a number
+_MOST_MOTIFS = 3  # that are considered where their number is left open
+_MOST_MOTIF_NODES = 25  # that are considered where their number is left open
+_FEW = 6  # nodes that even a small graph may have in motifs
+_MANY = 100  # nodes of a graph from which on sizes are tried in larger steps
+_LARGER_STEPS = (12, 15, 20, 25)
 
 
 class MotifFields(TypedDict, total=False):
@@ -32,12 +40,16 @@ class MotifRequest:
     """What the motif search is asked for, checked before anything is computed.
 
     Attributes:
-        num_motifs: m, the largest number of motifs.
-        max_nodes: M, nodes in all motifs together: a whole number, or a share of the nodes in (0, 1).
-        tau: τ in [0, 1]: 1 finds what speaks for the output, 0 what speaks against it, values between weigh both.
+        num_motifs: m, the largest number of motifs; ``"auto"`` allows three.
+        max_nodes: M, nodes in all motifs together: a whole number, a share of the nodes in (0, 1), or ``"auto"``: the
+            size at which the last node adds most, see :mod:`mage.motifs.path`.
+        tau: ``"both"`` finds what speaks for the output and, among all other nodes, what speaks against it, each by
+            itself. A number τ in [0, 1] weighs both sides in one search: 1 finds only motifs for it, 0 only motifs
+            against it.
         connected: False lets a motif be any set of nodes.
-        objective: How terms weigh: ``"paper"``, positive ones by τ and negative ones by 1 − τ; or ``"signed"``, so only
-            those of the top order, and lower orders with their sign. See :data:`mage.motifs.objective.OBJECTIVES`.
+        objective: How terms weigh: ``"signed"``, positive ones of the top order by τ and negative ones by 1 − τ, and
+            lower orders with their sign; or ``"paper"``, all orders as the top order. See
+            :data:`mage.motifs.objective.OBJECTIVES`.
         noise_floor: Interactions of at most this share of the largest of their sign count as zero; with
             ``objective="signed"`` those of the top order only.
         include: Nodes that must be in some motif.
@@ -51,11 +63,11 @@ class MotifRequest:
         ValueError: A value that no search can use; the message names it.
     """
 
-    num_motifs: int = 2
-    max_nodes: int | float = 0.3
-    tau: float = 1.0
+    num_motifs: int | str = AUTO
+    max_nodes: int | float | str = AUTO
+    tau: float | str = BOTH
     connected: bool = True
-    objective: str = "paper"
+    objective: str = "signed"
     noise_floor: float = 0.1
     include: tuple[int, ...] = ()
     exclude: tuple[int, ...] = ()
@@ -64,9 +76,11 @@ class MotifRequest:
 
     def __post_init__(self) -> None:
         settled: dict[str, Any] = {
-            "num_motifs": checked_whole("num_motifs", self.num_motifs),
+            "num_motifs": _checked_num_motifs(self.num_motifs),
             "max_nodes": _checked_max_nodes(self.max_nodes),
-            "tau": _checked_share("tau", self.tau),
+            "tau": BOTH
+            if isinstance(self.tau, str) and self.tau == BOTH
+            else _checked_share("tau", self.tau, " or 'both'"),
             "connected": checked_flag("connected", self.connected),
             "noise_floor": _checked_share("noise_floor", self.noise_floor),
             "include": _checked_nodes("include", self.include),
@@ -84,8 +98,34 @@ class MotifRequest:
         if order > LARGEST_ORDER:
             raise ValueError(f"order: motifs are searched for order 1, 2 and 3, got order {order}")
 
+    @property
+    def most_motifs(self) -> int:
+        """The largest number of motifs as a number."""
+        return _MOST_MOTIFS if isinstance(self.num_motifs, str) else self.num_motifs
+
+    @property
+    def weight(self) -> float:
+        """τ as a number; ½ where both sides are searched."""
+        return 0.5 if isinstance(self.tau, str) else self.tau
+
+    def sizes_of(self, num_nodes: int, least: int = 1) -> list[int]:
+        """The numbers of nodes M that are tried in a graph, ascending: one of them unless M is left open.
+
+        Args:
+            num_nodes: Nodes of the graph n.
+            least: The smallest number, where the graph has so many nodes.
+        """
+        if self.max_nodes != AUTO:
+            return [self.max_nodes_of(num_nodes, least)]
+        # Motifs of more than half of a graph explain nothing.
+        most = min(num_nodes, max(_FEW, min(num_nodes // 2, _MOST_MOTIF_NODES)))
+        sizes = list(range(min(max(least, 1), most), most + 1))
+        if num_nodes > _MANY:
+            sizes = [size for size in sizes if size < _LARGER_STEPS[0] or size in _LARGER_STEPS]
+        return sizes
+
     def max_nodes_of(self, num_nodes: int, least: int = 1) -> int:
-        """M as a number of nodes of a graph.
+        """M as a number of nodes of a graph; 0.3 of them where it is left open.
 
         A share is meant as people write it: 0.29 of 100 is 29, whatever binary fractions make of it.
 
@@ -93,25 +133,37 @@ class MotifRequest:
             num_nodes: Nodes of the graph n.
             least: A share gives this many nodes at least, where the graph has them.
         """
-        if isinstance(self.max_nodes, float):
-            return min(max(least, math.floor(self.max_nodes * num_nodes + 1e-9)), num_nodes)
-        return min(self.max_nodes, num_nodes)
+        size = _USUAL_SHARE if isinstance(self.max_nodes, str) else self.max_nodes
+        if isinstance(size, float):
+            return min(max(least, math.floor(size * num_nodes + 1e-9)), num_nodes)
+        return min(size, num_nodes)
 
 
-def _checked_share(name: str, value: Any) -> float:
+def _checked_share(name: str, value: Any, otherwise: str = "") -> float:
     if isinstance(value, bool) or not isinstance(value, int | float | np.number) or not 0 <= float(value) <= 1:
-        raise ValueError(f"{name} must be a number in [0, 1], got {value!r}")
+        raise ValueError(f"{name} must be a number in [0, 1]{otherwise}, got {value!r}")
     return float(value)
 
 
-def _checked_max_nodes(value: Any) -> int | float:
+def _checked_num_motifs(value: Any) -> int | str:
+    if isinstance(value, str) and value == AUTO:
+        return AUTO
+    try:
+        return checked_whole("num_motifs", value)
+    except ValueError:
+        raise ValueError(f"num_motifs must be a whole number ≥ 1 or 'auto', got {value!r}") from None
+
+
+def _checked_max_nodes(value: Any) -> int | float | str:
+    if isinstance(value, str) and value == AUTO:
+        return AUTO
     if isinstance(value, float | np.floating) and 0 < value < 1:
         return float(value)
     try:
         return checked_whole("max_nodes", value)
     except ValueError:
         raise ValueError(
-            f"max_nodes must be a whole number ≥ 1 or a share of the nodes in (0, 1), got {value!r}"
+            f"max_nodes must be a whole number ≥ 1, a share of the nodes in (0, 1) or 'auto', got {value!r}"
         ) from None
 
 

@@ -42,6 +42,25 @@ class Motif:
 
 
 @dataclass(frozen=True)
+class PathStep:
+    """The best family of one size, where the size was left open.
+
+    Attributes:
+        max_nodes: M.
+        num_motifs: Motifs of the family.
+        objective: What it is worth to the search.
+        merit: What decides: the gain of the last node times the objective, divided by √M.
+        optimal: Whether it is proven best.
+    """
+
+    max_nodes: int
+    num_motifs: int
+    objective: float
+    merit: float
+    optimal: bool
+
+
+@dataclass(frozen=True)
 class MotifSet:
     """Disjoint motifs, those that are worth most to the search first, with the proof of how good they are.
 
@@ -64,6 +83,9 @@ class MotifSet:
         exclude: Players that had to be in none.
         estimated: Whether the interactions behind the scores are estimates.
         objective_name: How terms weighed, see :data:`mage.motifs.objective.OBJECTIVES`.
+        path: The best families of all sizes from which M was chosen; empty where it was given.
+        against: Where both sides were searched: the motifs against the output, among nodes that are in no motif for it.
+            This set then holds the motifs for the output only.
     """
 
     motifs: tuple[Motif, ...]
@@ -82,6 +104,8 @@ class MotifSet:
     exclude: tuple[int, ...] = ()
     objective_name: str = "paper"
     estimated: bool = False
+    path: tuple[PathStep, ...] = ()
+    against: MotifSet | None = None
 
     @property
     def gap(self) -> float:
@@ -100,8 +124,18 @@ class MotifSet:
         return f"within {100 * self.gap:.2g} % of the bound" if np.isfinite(self.bound) else "without a bound"
 
     @property
+    def side_weight(self) -> float | str:
+        """τ, or ``"both"`` where both sides were searched apart."""
+        return self.tau if self.against is None else "both"
+
+    @property
+    def both_sides(self) -> tuple[Motif, ...]:
+        """These motifs, and those of :attr:`against` after them."""
+        return self.motifs if self.against is None else (*self.motifs, *self.against.motifs)
+
+    @property
     def nodes(self) -> tuple[int, ...]:
-        """All nodes of all motifs, ascending; motifs of edges may share nodes."""
+        """All nodes of all motifs, ascending, without those of :attr:`against`; motifs of edges may share nodes."""
         return tuple(sorted({node for motif in self.motifs for node in motif.nodes}))
 
     @property
@@ -124,7 +158,7 @@ class MotifSet:
     def __repr__(self) -> str:
         bound = "" if self.optimal or not np.isfinite(self.bound) else f" {self.bound:.4g}"
         lines = [f"MotifSet({len(self.motifs)} motifs, objective {self.objective:.4g}, {self.proof}{bound})"]
-        for motif in self.motifs:
+        for motif in self.both_sides:
             names = ", ".join(motif.names or map(str, motif.nodes))
             lines.append(f"  {'for    ' if motif.sign > 0 else 'against'} {motif.score:+.4g}  {{{names}}}")
         return printable("\n".join(lines))

@@ -129,6 +129,6 @@ def _placed(explanation: Explanation, positions: Any) -> Scene:
 
 
 def _players_by_motif(explanation: Explanation) -> list[int]:
-    labels = explanation.motifs.labels
+    labels = explanation.all_labels
     ranks = [min((labels[v] or len(labels)) for v in nodes) for nodes in explanation.players]
     return sorted(range(len(ranks)), key=lambda player: (ranks[player], player))

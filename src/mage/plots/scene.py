@@ -87,8 +87,8 @@ def _draw_below(axes: Axes, scene: Scene, points: float) -> None:
 
 def _draw_veil(axes: Axes, scene: Scene, explanation: Explanation) -> None:
     """Pale the regions of a picture that are in no motif."""
-    if scene.picture is not None and len(explanation.motifs):
-        outside = ~np.isin(scene.picture.segments, list(explanation.motifs.nodes))
+    if scene.picture is not None and explanation.all_motifs:
+        outside = ~np.isin(scene.picture.segments, np.flatnonzero(explanation.all_labels))
         _add_region(axes, scene, outside, facecolor=SURFACE, alpha=0.55, linewidth=0, zorder=1)
 
 

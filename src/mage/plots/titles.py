@@ -18,7 +18,7 @@ def score_lines(explanation: Explanation) -> list[str]:
     return [
         f"{motif_letter(rank)} {side(motif)} {motif.score:+.3g}{explanation.error_text(motif)}: {len(motif)} "
         f"{subject.node if len(motif) == 1 else subject.nodes}{_aside(pattern(explanation, motif))}{effect}"
-        for rank, (motif, effect) in enumerate(zip(explanation.motifs, effect_texts(explanation), strict=True))
+        for rank, (motif, effect) in enumerate(zip(explanation.all_motifs, effect_texts(explanation), strict=True))
     ]
 
 

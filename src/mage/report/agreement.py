@@ -99,7 +99,7 @@ def agreement_card(first: Explanation, second: Explanation, labels: Sequence[str
 
 
 def _sides(explanation: Explanation) -> dict[int, int]:
-    return {node: motif.sign for motif in explanation.motifs for node in motif.nodes}
+    return {node: motif.sign for motif in explanation.all_motifs for node in motif.nodes}
 
 
 def _correlation(first: Floats, second: Floats) -> float:

@@ -90,7 +90,7 @@ def _bar(step: Step, low: float, high: float) -> str:
 
 def _effects(consequences: Consequences, unit: str) -> str:
     """Outputs with only each motif and without it, as numbers and as probabilities."""
-    rows = [(f"motif {motif_letter(rank)}", effect) for rank, effect in enumerate(consequences.motifs)]
+    rows = [(f"motif {motif_letter(rank)}", effect) for rank, effect in enumerate(consequences.each)]
     if consequences.together is not None and len(consequences.motifs) > 1:
         rows.append(("all motifs", consequences.together))
     if not rows:

@@ -23,7 +23,7 @@ def features_card(explanation: Explanation, suffix: str = "") -> str:
     """
     if not explanation.motif_features:
         return ""
-    letters = {motif.nodes: motif_letter(rank) for rank, motif in enumerate(explanation.motifs)}
+    letters = {motif.nodes: motif_letter(rank) for rank, motif in enumerate(explanation.all_motifs)}
     parts = "".join(_table(explanation, part, letters.get(part.nodes)) for part in explanation.motif_features)
     return f"""<section class="card follows" aria-labelledby="features-heading{suffix}">
 <div class="heading"><h2 id="features-heading{suffix}">Which features matter</h2></div>

@@ -27,14 +27,14 @@ def motif_table(explanation: Explanation) -> str:
         f"{html.escape(explanation.error_text(motif))}</td>"
         f"{''.join(f'<td class=number>{html.escape(cell)}</td>' for cell in effect_cells(explanation, rank))}"
         f"<td>{html.escape(members(explanation, motif))}</td></tr>"
-        for rank, motif in enumerate(explanation.motifs)
+        for rank, motif in enumerate(explanation.all_motifs)
         for side, sign in [("for", "+") if motif.sign > 0 else ("against", "−")]
     )
     return (
         f"<table><thead><tr>{headings}</tr></thead>"
         f"<tbody>{rows or f'<tr><td colspan={3 + len(effects)}>no motif found</td></tr>'}</tbody></table>"
         f"{f'<p>{html.escape(sentence(explanation.saturation))}</p>' if explanation.saturation else ''}"
-        f"<p>{proof} for τ = {motifs.tau:g}, m = {motifs.num_motifs}, M = {motifs.max_nodes}.</p>"
+        f"<p>{proof} for τ = {motifs.side_weight}, m = {motifs.num_motifs}, M = {motifs.max_nodes}.</p>"
     )
 
 

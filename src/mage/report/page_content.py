@@ -70,13 +70,13 @@ def page_content(explanation: Explanation, title: str = "", numbers: Sequence[in
         "explained": list(explanation.target_nodes),
         "truth": sorted({node for group in truth for node in group}),
         "effects": [
-            list(cells) for rank in range(len(explanation.motifs)) if (cells := effect_cells(explanation, rank))
+            list(cells) for rank in range(len(explanation.all_motifs)) if (cells := effect_cells(explanation, rank))
         ],
         "players": players,
         "first": [_short(value) for value in _without_noise(interactions.first_order, scale).tolist()],
         "share": [_short(value) for value in _without_noise(player_shares(explanation), scale).tolist()],
         "shareName": share_name(explanation),
-        "partners": _partners(_without_noise(interactions.matrix, scale)) if interactions.order > 1 else [],
+        "partners": _partners(_without_noise(interactions.pair_values, scale)) if interactions.order > 1 else [],
         "map": _map(explanation, scale),
         **_solutions(explanation, solution_grid(explanation)),
     }
@@ -126,7 +126,7 @@ def _map(explanation: Explanation, scale: float) -> dict[str, Any] | None:
     interactions = explanation.interactions
     if interactions.order < 2 or interactions.num_players < 2:
         return None
-    matrix, errors = _without_noise(interactions.matrix, scale), interactions.std_error_matrix
+    matrix, errors = _without_noise(interactions.pair_values, scale), interactions.std_error_matrix
     weight = np.abs(matrix).sum(axis=1)
     chosen = np.sort(np.argsort(-weight, kind="stable")[:_MOST_IN_MAP])
     sure = interactions.exact or not np.isfinite(errors).any()
@@ -149,7 +149,7 @@ def _solutions(explanation: Explanation, grid: SolutionGrid) -> dict[str, Any]:
 
     solutions = [
         {
-            "motifs": [[list(motif.nodes), _short(motif.score), error(motif.nodes)] for motif in solution],
+            "motifs": [[list(motif.nodes), _short(motif.score), error(motif.nodes)] for motif in solution.both_sides],
             "objective": _short(solution.objective),
             "bound": _short(solution.bound),
             "proof": solution.proof,

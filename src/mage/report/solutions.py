@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from mage._core.typing import Integers
-from mage.motifs import Motif, MotifSet, family_objective, find_motifs
+from mage.motifs import BOTH, Motif, MotifSet, family_objective, find_motifs
 
 if TYPE_CHECKING:
     from mage.explanation import Explanation
@@ -29,7 +29,7 @@ class SolutionGrid:
     """Motifs for each (τ, m, M) of a grid.
 
     Attributes:
-        taus: Values of τ, ascending.
+        taus: Values of τ, ascending; ``"both"`` first where both sides were searched apart.
         counts: Values of m, ascending.
         sizes: Values of M, ascending.
         cells: For each (τ, m, M) the position in :attr:`solutions`, −1 where no family meets the conditions.
@@ -39,7 +39,7 @@ class SolutionGrid:
         complete: False where only the explanation's own setting is there, because its conditions are not known.
     """
 
-    taus: tuple[float, ...]
+    taus: tuple[float | str, ...]
     counts: tuple[int, ...]
     sizes: tuple[int, ...]
     cells: Integers
@@ -48,7 +48,7 @@ class SolutionGrid:
     complete: bool
     noise_floor: float = 0.0
 
-    def at(self, tau: float, num_motifs: int, max_nodes: int) -> MotifSet | None:
+    def at(self, tau: float | str, num_motifs: int, max_nodes: int) -> MotifSet | None:
         """The motifs for a setting of the grid; None where there are none."""
         place = self.taus.index(tau), self.counts.index(num_motifs), self.sizes.index(max_nodes)
         number = int(self.cells[place])
@@ -68,7 +68,7 @@ def solution_grid(explanation: Explanation) -> SolutionGrid:
     if conditions is None:
         cells = np.zeros((1, 1, 1), dtype=np.int64)
         return SolutionGrid(
-            (motif_set.tau,),
+            (motif_set.side_weight,),
             (motif_set.num_motifs,),
             (motif_set.max_nodes,),
             cells,
@@ -76,7 +76,7 @@ def solution_grid(explanation: Explanation) -> SolutionGrid:
             (0, 0, 0),
             complete=False,
         )
-    start = taus.index(motif_set.tau), counts.index(motif_set.num_motifs), sizes.index(motif_set.max_nodes)
+    start = taus.index(motif_set.side_weight), counts.index(motif_set.num_motifs), sizes.index(motif_set.max_nodes)
     cells = np.full((len(taus), len(counts), len(sizes)), IMPOSSIBLE, dtype=np.int64)
     solutions: list[MotifSet] = []
     numbers: dict[Any, int] = {}
@@ -96,7 +96,7 @@ def solution_grid(explanation: Explanation) -> SolutionGrid:
                 continue
             if solution.optimal and not any(solution is other for other in proven):
                 proven.append(solution)
-            key = (solution.motifs, solution.optimal, solution.bound, tau)
+            key = (solution.both_sides, solution.optimal, solution.bound, tau)
             cells[row, column, place] = numbers.setdefault(key, len(solutions))
             if numbers[key] == len(solutions):
                 solutions.append(solution)
@@ -107,20 +107,26 @@ def solution_grid(explanation: Explanation) -> SolutionGrid:
 def motifs_of_players(explanation: Explanation) -> MotifSet:
     """The explanation's motifs with players instead of nodes, as the search found them."""
     owner = {node: player for player, nodes in enumerate(explanation.players) for node in nodes}
-    motifs = []
-    for motif in explanation.motifs:
-        # A node belongs to several edges, so motifs of edges say themselves which they are.
-        of_nodes = sorted({owner[node] for node in motif.nodes if node in owner})
-        players = explanation.motif_players(motif) if motif.edges else of_nodes
-        names = tuple(explanation.interactions.names[player] for player in players)
-        motifs.append(Motif(tuple(players), motif.score, names))
-    return replace(explanation.motifs, motifs=tuple(motifs), num_nodes=explanation.interactions.num_players)
+
+    def of_players(family: MotifSet) -> MotifSet:
+        motifs = []
+        for motif in family:
+            # A node belongs to several edges, so motifs of edges say themselves which they are.
+            of_nodes = sorted({owner[node] for node in motif.nodes if node in owner})
+            players = explanation.motif_players(motif) if motif.edges else of_nodes
+            names = tuple(explanation.interactions.names[player] for player in players)
+            motifs.append(Motif(tuple(players), motif.score, names))
+        against = None if family.against is None else of_players(family.against)
+        return replace(family, motifs=tuple(motifs), num_nodes=explanation.interactions.num_players, against=against)
+
+    return of_players(explanation.motifs)
 
 
-def _axes(motif_set: MotifSet, num_players: int) -> tuple[tuple[float, ...], tuple[int, ...], tuple[int, ...]]:
+def _axes(motif_set: MotifSet, num_players: int) -> tuple[tuple[float | str, ...], tuple[int, ...], tuple[int, ...]]:
     """Values of τ, m and M, those of the explanation among them."""
     steps = next(steps for most, steps in _TAU_STEPS if num_players <= most)
-    taus = sorted({motif_set.tau, *(step / steps for step in range(steps + 1))})
+    weights = sorted({motif_set.tau, *(step / steps for step in range(steps + 1))})
+    taus: list[float | str] = [*([] if motif_set.against is None else [BOTH]), *weights]
     # Motifs of more than half of the graph explain nothing, and are the hardest to find.
     largest = max(motif_set.max_nodes, (num_players + 1) // 2)
     counts: Iterable[int] = range(1, min(3 if num_players > _LARGE else 4, num_players) + 1)
@@ -142,8 +148,9 @@ def _conditions(explanation: Explanation, motif_set: MotifSet) -> dict[str, Any]
         return None
     conditions = {name: getattr(motif_set, name) for name in ("include", "exclude", "connected", "noise_floor")}
     conditions["objective"] = motif_set.objective_name
-    solution = _solved(explanation, conditions, motif_set.tau, motif_set.num_motifs, motif_set.max_nodes)
-    slack = 1e-6 * max(abs(motif_set.objective), abs(motif_set.bound), 1e-12)
+    solution = _solved(explanation, conditions, motif_set.side_weight, motif_set.num_motifs, motif_set.max_nodes)
+    # What may be rounding of the model's numbers did not count in the search; models compute in single precision.
+    slack = 1e-5 * max(abs(motif_set.objective), abs(motif_set.bound), 1e-12)
     agrees = (
         solution is not None
         and solution.objective <= motif_set.bound + slack
@@ -154,7 +161,12 @@ def _conditions(explanation: Explanation, motif_set: MotifSet) -> dict[str, Any]
 
 
 def _solved(
-    explanation: Explanation, conditions: dict[str, Any], tau: float, num_motifs: int, max_nodes: int, spent: int = 0
+    explanation: Explanation,
+    conditions: dict[str, Any],
+    tau: float | str,
+    num_motifs: int,
+    max_nodes: int,
+    spent: int = 0,
 ) -> MotifSet | None:
     """What the search finds for one setting, within what is left of the work for all; None where nothing can be."""
     limit = _CELL_WORK // explanation.interactions.num_players**2 if spent < _ALL_WORK else 0

@@ -92,10 +92,10 @@ def ring(nodes):
 )
 def test_models_tell_their_radius(model, hops):
     data = ring(14)
-    game = ModelGame(model.double().eval(), data, masking="split")
+    game = ModelGame(model.double().eval(), data, masking="split", output="logit")
     assert game.num_hops == hops
     computed = mage.interactions(game, method="exact-local")
-    exact = mage.interactions(ModelGame(model, data, masking="split"), method="exact")
+    exact = mage.interactions(ModelGame(model, data, masking="split", output="logit"), method="exact")
     assert computed.num_queries < game.graph.count_connected(cap=10**6) / 2
     assert computed.values == pytest.approx(exact.values, abs=rounding(exact.values, np.float64))
 
@@ -116,15 +116,17 @@ def test_models_that_add_up_their_nodes_show_their_contributions(kind, readout, 
         data = Data(
             x=torch.eye(3).double()[torch.randint(3, (10,))], edge_index=torch.cat([edges, edges.flip(0)], dim=1)
         )
-        game = ModelGame(model, data, masking="split")
+        game = ModelGame(model, data, masking="split", output="logit")
         contributions = game.node_contributions
         assert contributions is not None
         assert len(np.unique(contributions.kinds)) <= 3
         masks = np.random.default_rng(seed).random((20, 10)) < 0.6
         assert contributions(packing.pack(masks)).sum(axis=1) == pytest.approx(game.worth(masks), abs=1e-12)
         for index in ("myerson-taylor", "myerson-k-sii", "faith-shap"):
-            computed = mage.interactions(ModelGame(model, data, masking="split"), index, order, "exact-local")
-            exact = mage.interactions(ModelGame(model, data, masking="split"), index, order, "exact")
+            computed = mage.interactions(
+                ModelGame(model, data, masking="split", output="logit"), index, order, "exact-local"
+            )
+            exact = mage.interactions(ModelGame(model, data, masking="split", output="logit"), index, order, "exact")
             assert computed.values == pytest.approx(exact.values, abs=1e-12)
 
 
@@ -132,9 +134,9 @@ def test_equal_neighbourhoods_are_asked_for_once():
     """A star of equal leaves: what the centre sees is how many of them there are."""
     edges = torch.tensor([[0] * 9, list(range(1, 10))])
     data = Data(x=torch.ones(10, 2).double(), edge_index=torch.cat([edges, edges.flip(0)], dim=1))
-    game = ModelGame(GIN(2, 2, 8, num_layers=1).double().eval(), data, masking="split")
+    game = ModelGame(GIN(2, 2, 8, num_layers=1).double().eval(), data, masking="split", output="logit")
     computed = mage.interactions(game, method="exact-local", radius=None)
-    exact = mage.interactions(ModelGame(game.model, data, masking="split"), method="exact")
+    exact = mage.interactions(ModelGame(game.model, data, masking="split", output="logit"), method="exact")
     assert computed.values == pytest.approx(exact.values, abs=rounding(exact.values, np.float64))
     # A few trees, two runs that show how the model pools, and two kinds of checks; not 521 coalitions.
     assert computed.num_queries < 2 * 5 + 2 + 2 * 64 + 2 * 64 + 5
@@ -156,9 +158,9 @@ def test_features_on_edges_keep_nodes_apart():
 def test_normalised_layers_depend_on_one_hop_more():
     model, data = GCN(4, 2, 8, num_layers=1).double().eval(), ring(9)
     with pytest.raises(NotLocalError):
-        mage.interactions(ModelGame(model, data, masking="split"), method="exact-local", radius=1)
-    computed = mage.interactions(ModelGame(model, data, masking="split"), method="exact-local")
-    exact = mage.interactions(ModelGame(model, data, masking="split"), method="exact")
+        mage.interactions(ModelGame(model, data, masking="split", output="logit"), method="exact-local", radius=1)
+    computed = mage.interactions(ModelGame(model, data, masking="split", output="logit"), method="exact-local")
+    exact = mage.interactions(ModelGame(model, data, masking="split", output="logit"), method="exact")
     assert computed.values == pytest.approx(exact.values, abs=rounding(exact.values, np.float64))
 
 
@@ -196,13 +198,13 @@ def test_real_molecules():
         double = copy.deepcopy(model).double()
         data = copy.copy(dataset[i])
         data.x = data.x.double()
-        game = ModelGame(double, data, masking="split")
+        game = ModelGame(double, data, masking="split", output="logit")
         exact = mage.interactions(game, method="exact")
-        local = mage.interactions(ModelGame(double, data, masking="split"), method="exact-local")
+        local = mage.interactions(ModelGame(double, data, masking="split", output="logit"), method="exact-local")
         outputs = abs(game.total) + abs(game.baseline)
         assert local.values == pytest.approx(exact.values, abs=rounding(outputs, np.float64))
         assert local.num_queries < game.graph.count_connected(cap=10**7)
-        usual = mage.interactions(ModelGame(model, dataset[i], masking="split"), method="exact-local")
+        usual = mage.interactions(ModelGame(model, dataset[i], masking="split", output="logit"), method="exact-local")
         assert usual.exact
         assert usual.values == pytest.approx(exact.values, abs=rounding(outputs))
 
@@ -229,13 +231,13 @@ def test_models_that_do_not_take_computation_trees_see_coalitions(monkeypatch):
     torch.manual_seed(0)
     model, data = CountsAtSources().double().eval(), ring(9)
     data.x = data.x[:, :3]
-    game = ModelGame(model, data, masking="split")
+    game = ModelGame(model, data, masking="split", output="logit")
     reach = measure_reach(game, game.node_contributions, seed=0)
     assert reach.extra_hop
     refused = []
     monkeypatch.setattr(nodes, "_from_trees", lambda *_: refused.append("asked"))
     computed = mage.interactions(game, method="exact-local")
-    exact = mage.interactions(ModelGame(model, data, masking="split"), method="exact")
+    exact = mage.interactions(ModelGame(model, data, masking="split", output="logit"), method="exact")
     assert computed.values == pytest.approx(exact.values, abs=1e-12)
     assert not refused
 
@@ -265,8 +267,8 @@ def test_edges_of_all_kinds(what):
         weights = torch.rand(edges.size(1)).double() + 0.5 if what == "weights" else torch.ones(edges.size(1)).double()
         data = Data(x=torch.eye(3).double()[torch.randint(3, (9,))], edge_index=edges, edge_weight=weights)
         model = Weighted().double().eval()
-        computed = mage.interactions(ModelGame(model, data, masking="split"), method="exact-local")
-        exact = mage.interactions(ModelGame(model, data, masking="split"), method="exact")
+        computed = mage.interactions(ModelGame(model, data, masking="split", output="logit"), method="exact-local")
+        exact = mage.interactions(ModelGame(model, data, masking="split", output="logit"), method="exact")
         assert computed.values == pytest.approx(exact.values, abs=1e-12)
 
 
@@ -275,13 +277,13 @@ def test_what_the_model_does_not_look_at_keeps_no_nodes_apart():
     data.x = torch.ones(12, 4).double()
     data.edge_truth = torch.arange(data.edge_index.size(1))
     data.position = torch.rand(12, 2)
-    game = ModelGame(GIN(4, 2, 8, num_layers=2).double().eval(), data, masking="split")
+    game = ModelGame(GIN(4, 2, 8, num_layers=2).double().eval(), data, masking="split", output="logit")
     assert game.node_contributions.edges_alike
     assert (game.node_contributions.kinds == 0).all()
 
 
 def test_budgets_are_held():
-    game = ModelGame(GCN(4, 2, 8, num_layers=3).double().eval(), ring(14), masking="split")
+    game = ModelGame(GCN(4, 2, 8, num_layers=3).double().eval(), ring(14), masking="split", output="logit")
     with pytest.raises(TooManyCoalitionsError, match=r"needs at least .* queries here, and budget leaves"):
         mage.interactions(game, method="exact-local", budget=300)
     needed = mage.interactions(game, method="exact-local").num_queries
@@ -295,12 +297,14 @@ def test_molecules_that_have_too_many_coalitions():
     folder = data_path("authors_checkpoints")
     model = authors_checkpoint(folder, "mutagenic", "gcn")
     dataset = mage.datasets.load("mutagenic")
-    game = ModelGame(model, dataset[2586], masking="split")
+    game = ModelGame(model, dataset[2586], masking="split", output="logit")
     computed = mage.interactions(game, method="exact-local", budget=50_000)
     assert computed.exact
     assert computed.num_queries < 10_000
     assert game.graph.count_connected(cap=1_000_000) > 500_000
-    sampled = mage.interactions(ModelGame(model, dataset[2586], masking="split"), method="surrogate", budget=3000)
+    sampled = mage.interactions(
+        ModelGame(model, dataset[2586], masking="split", output="logit"), method="surrogate", budget=3000
+    )
     inside = np.abs(sampled.values - computed.values) <= 3 * sampled.std_error + 1e-5 * np.abs(computed.values).max()
     assert inside.mean() > 0.97
 
@@ -337,8 +341,8 @@ def test_worths_that_are_all_rounding_are_no_violation(order):
     for seed in range(5):
         torch.manual_seed(seed)
         data = Data(x=torch.randn(4, 4), edge_index=torch.zeros(2, 0, dtype=torch.long))
-        game = ModelGame(GIN(4, 2, 8, num_layers=2).eval(), data, masking="split", batch_size=2)
+        game = ModelGame(GIN(4, 2, 8, num_layers=2).eval(), data, masking="split", batch_size=2, output="logit")
         computed = mage.interactions(game, order=order, method="exact-local")
         assert np.abs(computed.values).max() <= rounding(game.prediction)
-    one = ModelGame(game.model, Data(x=torch.randn(1, 4), edge_index=data.edge_index), masking="split")
+    one = ModelGame(game.model, Data(x=torch.randn(1, 4), edge_index=data.edge_index), masking="split", output="logit")
     assert len(mage.interactions(one, order=order, method="exact-local", radius=1).values) == 1

@@ -78,8 +78,10 @@ def test_the_index_is_the_exact_one(name, edges):
     for seed in range(2):
         data = a_graph(edges, seed)
         model = (Network(PLAIN[name]) if name in PLAIN else NetworkWithEdges(WITH_EDGES[name])).double().eval()
-        computed = mage.interactions(ModelGame(model, data, masking="split", target=0), method="exact-local")
-        exact = mage.interactions(ModelGame(model, data, masking="split", target=0), method="exact")
+        computed = mage.interactions(
+            ModelGame(model, data, masking="split", target=0, output="logit"), method="exact-local"
+        )
+        exact = mage.interactions(ModelGame(model, data, masking="split", target=0, output="logit"), method="exact")
         assert computed.values == pytest.approx(exact.values, abs=1e-10 * np.abs(exact.values).max())
 
 
@@ -87,7 +89,9 @@ def test_the_index_is_the_exact_one(name, edges):
 def test_most_layers_take_computation_trees(name, monkeypatch):
     monkeypatch.setattr(nodes, "_cover", lambda *_: pytest.fail("coalitions were asked for"))
     model = (Network(PLAIN[name]) if name in PLAIN else NetworkWithEdges(WITH_EDGES[name])).double().eval()
-    assert mage.interactions(ModelGame(model, a_graph("both ways", 3), masking="split"), method="exact-local").exact
+    assert mage.interactions(
+        ModelGame(model, a_graph("both ways", 3), masking="split", output="logit"), method="exact-local"
+    ).exact
 
 
 def test_what_comes_from_afar_counts_however_faint():
@@ -108,6 +112,8 @@ def test_what_comes_from_afar_counts_however_faint():
     data = Data(x=torch.rand(12, 4).double(), edge_index=torch.cat([edges, edges.flip(0)], dim=1))
     model = Faint().double().eval()
     with pytest.raises(NotLocalError, match="a violation of"):
-        mage.interactions(ModelGame(model, data, masking="split"), method="exact-local")
+        mage.interactions(ModelGame(model, data, masking="split", output="logit"), method="exact-local")
     data.x = data.x.float()
-    assert mage.interactions(ModelGame(model.float(), data, masking="split"), method="exact-local").exact
+    assert mage.interactions(
+        ModelGame(model.float(), data, masking="split", output="logit"), method="exact-local"
+    ).exact

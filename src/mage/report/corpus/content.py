@@ -28,8 +28,10 @@ def corpus_content(entries: Sequence[Entry]) -> dict[str, Any]:
         class and sign the recurring cores and the whole motifs, which refer to patterns and graphs by their place.
     """
     patterns = _Patterns()
-    numbers = [[patterns.number(entry, motif.nodes) for motif in entry.explanation.motifs] for entry in entries]
-    keys = sorted({(_target(entry), motif.sign) for entry in entries for motif in entry.explanation.motifs}, key=_order)
+    numbers = [[patterns.number(entry, motif.nodes) for motif in entry.explanation.all_motifs] for entry in entries]
+    keys = sorted(
+        {(_target(entry), motif.sign) for entry in entries for motif in entry.explanation.all_motifs}, key=_order
+    )
     sections = [_section(entries, numbers, patterns, key) for key in keys]
     for section in sections:
         for core in section["cores"]:
@@ -85,7 +87,7 @@ def _section(
     places: list[tuple[int, int]] = [
         (place, rank)
         for place in hosts
-        for rank, motif in enumerate(entries[place].explanation.motifs)
+        for rank, motif in enumerate(entries[place].explanation.all_motifs)
         if motif.sign == sign
     ]
     pieces = [(place, hosts[place].induced(_motif(entries, place, rank).nodes)) for place, rank in places]
@@ -189,7 +191,7 @@ def _row(entry: Entry, numbers: list[int]) -> dict[str, Any]:
                 "error": None if explanation.interactions.exact else _short(explanation.motif_error(motif)),
                 "pattern": number,
             }
-            for motif, number in zip(explanation.motifs, numbers, strict=True)
+            for motif, number in zip(explanation.all_motifs, numbers, strict=True)
         ],
         "scene": graph_scene(explanation, entry.molecule, entry.graph),
     }
@@ -200,7 +202,7 @@ def _row(entry: Entry, numbers: list[int]) -> dict[str, Any]:
 
 
 def _motif(entries: Sequence[Entry], place: int, rank: int) -> Any:
-    return entries[place].explanation.motifs[rank]
+    return entries[place].explanation.all_motifs[rank]
 
 
 def _target(entry: Entry) -> int | None:

@@ -1,0 +1,67 @@
+"""Which order an index should have, where nobody says so: a decision by counts alone, the same on every machine."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+from mage.games import Game
+from mage.indices.api import compute_interactions
+from mage.indices.choice import exact_choices
+from mage.indices.estimators import NotLocalError, TooManyCoalitionsError
+from mage.indices.families import family_named
+from mage.indices.problem import Problem
+from mage.indices.request import IndexRequest
+from mage.indices.result import Interactions
+
+_log = logging.getLogger("mage")
+
+TRIPLES = 3
+FEW_PLAYERS = 40
+"""Players up to which interactions of three are estimated where they cannot be exact; there are 9,880 sets of three."""
+
+
+def best_interactions(
+    game: Game,
+    request: IndexRequest,
+    *,
+    callback: Callable[[Interactions], Any] | None = None,
+    progress: bool | None = None,
+) -> Interactions:
+    """The interactions of a request; of order 3 where the order is left open and that is within reach, else of order 2.
+
+    Interactions of three tell motifs apart that pairs cannot. They are within reach where they can be computed exactly,
+    and where there are at most 40 players.
+
+    Args:
+        game: Players, graph and value function.
+        request: Index, order, method and cost.
+        callback: Called with the interactions so far, from time to time; a true answer stops and keeps them.
+        progress: Show a progress bar; by default on a terminal only.
+    """
+    if request.order is not None or not _has_triples(request) or _sampled(request):
+        return compute_interactions(game, request, callback=callback, progress=progress)
+    higher = replace(request, order=min(TRIPLES, game.num_players))
+    if game.num_players <= FEW_PLAYERS:
+        return compute_interactions(game, higher, callback=callback, progress=progress)
+    for choice in exact_choices(Problem.of(game, higher)):
+        try:
+            exactly = replace(higher, method=choice.method)
+            interactions = compute_interactions(game, exactly, callback=callback, progress=progress)
+            return replace(interactions, reason=choice.reason)
+        except (NotLocalError, TooManyCoalitionsError) as error:
+            _log.info("%s", error)
+    return compute_interactions(game, request, callback=callback, progress=progress)
+
+
+def _has_triples(request: IndexRequest) -> bool:
+    largest = family_named(request.index).largest_order
+    return largest is None or largest >= TRIPLES
+
+
+def _sampled(request: IndexRequest) -> bool:
+    """Whether orderings or random sets are asked for, whose number grows with the order."""
+    given = (request.permutations, request.orderings, request.samples)
+    return request.method in ("permutation", "multilinear") or any(value is not None for value in given)

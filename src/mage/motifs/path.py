@@ -1,0 +1,104 @@
+"""How many nodes motifs should have, where nobody says so.
+
+The search is fast enough to solve every size M. While a family is incomplete each further node adds more than the one
+before, since it closes interactions with all that are there; once it is complete the next node adds little. So the size
+at which the last node adds most is where a motif ends. The merit of a size is
+
+    gain(M) · objective(M) / √M,    gain(M) = objective(M) − objective(M − 1),
+
+which prefers families that explain much to small ones, and small ones among those. Sizes within a tenth of the largest
+merit are as good as each other by this measure; where the model can be asked, the one is taken whose family has the
+largest effect: the output with only it, minus the output without it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import numpy as np
+
+from mage._core.typing import Floats, Masks
+from mage.graph import PlayerGraph
+from mage.motifs.problem import MotifProblem
+from mage.motifs.request import MotifRequest
+from mage.motifs.result import PathStep
+from mage.motifs.solvers import Solution, default_search_nodes, solve
+from mage.motifs.terms import TermArrays
+
+Effects = Callable[[Masks], Floats]
+"""From groups of players, as booleans [q, n], to the output with only each group minus the output without it."""
+
+_EVEN = 0.5  # τ that favours neither side
+_CLOSE = 0.9  # share of the largest merit from which on sizes are equally good
+_PATH_WORK = 50  # a size on the path gets this part of the search nodes that a single search gets
+
+
+def chosen_size(
+    request: MotifRequest, terms: TermArrays, graph: PlayerGraph, least: int = 1, effects: Effects | None = None
+) -> tuple[int, tuple[PathStep, ...]]:
+    """The number of nodes M, and the path it was chosen from; the path is empty where the request says M.
+
+    Args:
+        request: What is searched for, with τ as a number.
+        terms: Interactions.
+        graph: The graph.
+        least: Fewest nodes.
+        effects: Asks the model, where there is one.
+    """
+    least = max(least, len(request.include))
+    sizes = request.sizes_of(graph.num_players, least)
+    if len(sizes) == 1:
+        return sizes[0], ()
+    problems, solutions = _solved(request, terms, graph, sizes)
+    sizes = [problem.max_nodes for problem in problems]
+    steps = _steps(problems, solutions, sizes)
+    merits = np.array([step.merit for step in steps])
+    if not merits.max() > 0:
+        return sizes[0], steps
+    close = np.flatnonzero(merits >= _CLOSE * merits.max())
+    best = close[np.argmax(merits[close])]
+    if effects is not None and len(close) > 1:
+        differences = effects(np.stack([solutions[place].labels > 0 for place in close]))
+        best = close[np.argmax(differences if request.weight >= _EVEN else -differences)]
+    return sizes[int(best)], steps
+
+
+def _solved(
+    request: MotifRequest, terms: TermArrays, graph: PlayerGraph, sizes: list[int]
+) -> tuple[list[MotifProblem], list[Solution]]:
+    """The problems of all sizes that can hold the required nodes, ascending, and their solutions.
+
+    From the largest size down: a solution that fits a smaller size is best there too.
+    """
+    limit = request.node_limit or max(1, default_search_nodes(graph.num_players) // _PATH_WORK)
+    solved: list[tuple[MotifProblem, Solution]] = []
+    for size in reversed(sizes):
+        try:
+            problem = MotifProblem.of(replace(request, max_nodes=size), terms, graph)
+            fits = solved and (solved[-1][1].labels > 0).sum() <= size
+            solved.append((problem, solved[-1][1] if fits else solve(problem, "search", limit)))
+        except ValueError:
+            if not solved:
+                raise  # not even the largest size holds all nodes that must be in a motif
+            break
+    return [problem for problem, _ in reversed(solved)], [solution for _, solution in reversed(solved)]
+
+
+def _steps(problems: list[MotifProblem], solutions: list[Solution], sizes: list[int]) -> tuple[PathStep, ...]:
+    objectives = np.array([p.objective(s.labels) for p, s in zip(problems, solutions, strict=True)])
+    objectives = np.maximum.accumulate(np.maximum(objectives, 0.0))
+    gains = np.diff(objectives, prepend=0.0) / np.diff(sizes, prepend=0)
+    merits = gains * objectives / np.sqrt(sizes)
+    return tuple(
+        PathStep(
+            max_nodes=size,
+            num_motifs=len(np.unique(solution.labels[solution.labels > 0])),
+            objective=float(objective),
+            merit=float(merit),
+            optimal=bool(solution.bound <= problem.objective(solution.labels) + 1e-8 * problem.scale),
+        )
+        for size, solution, problem, objective, merit in zip(
+            sizes, solutions, problems, objectives, merits, strict=True
+        )
+    )

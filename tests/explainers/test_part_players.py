@@ -13,6 +13,7 @@ from torch_geometric.nn import GCNConv
 import mage
 from mage.explainers import get
 from tests.helpers.model_game import Plain, make_data
+from tests.helpers.suites import long_case
 from tests.helpers.typed_graphs import model_on, typed_graph
 
 
@@ -135,7 +136,7 @@ def test_the_features_of_features_are_refused():
         mage.explain(model, data, target=1, players="features").features([0])
 
 
-@pytest.mark.parametrize("players", ["edges", "features"])
+@pytest.mark.parametrize("players", [long_case("edges"), "features"])
 def test_they_are_kept_drawn_and_repeated(players, tmp_path):
     model, data = model_and_graph()
     explanation = mage.explain(model, data, target=1, players=players, noise_floor=0)
@@ -153,7 +154,7 @@ def test_they_are_kept_drawn_and_repeated(players, tmp_path):
         get("random").explain(model, data, players=players)
 
 
-@pytest.mark.parametrize("players", ["edges", "features"])
+@pytest.mark.parametrize("players", [long_case("edges"), "features"])
 def test_of_too_many_the_strongest_play(players):
     model, data = model_and_graph()
     explanation = mage.explain(model, data, target=1, players=players, max_players=3, order=1, output="logit")

@@ -35,6 +35,22 @@ def check_user_code(argument: str, name: str) -> None:
         )
 
 
+def user_module(argument: str, name: str) -> str:
+    """The module of a user's ``module:name``; from now on the current folder is searched first.
+
+    Args:
+        argument: Name of the option or argument that holds the name, for messages.
+        name: Module and attribute with a colon between them.
+    """
+    module, _, attribute = name.partition(":")
+    if not module or not attribute:
+        raise ValueError(f"{argument} must be module:name, got {name!r}")
+    check_user_code(argument, name)
+    if str(Path.cwd()) not in sys.path:
+        sys.path.insert(0, str(Path.cwd()))
+    return module
+
+
 def load_user_name(argument: str, name: str) -> Any:
     """What a user's ``module:name`` stands for; the current folder is searched first.
 
@@ -45,12 +61,7 @@ def load_user_name(argument: str, name: str) -> Any:
     Raises:
         ValueError: The name is malformed, or the module cannot be imported, for whatever reason.
     """
-    module, _, attribute = name.partition(":")
-    if not module or not attribute:
-        raise ValueError(f"{argument} must be module:name, got {name!r}")
-    check_user_code(argument, name)
-    if str(Path.cwd()) not in sys.path:
-        sys.path.insert(0, str(Path.cwd()))
+    module = user_module(argument, name)
     try:
         return load_name(name)
     except (ImportError, AttributeError) as error:

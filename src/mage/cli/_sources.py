@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import importlib.util
-import sys
 from pathlib import Path
 from typing import Any, cast
 
 import numpy as np
 
 from mage._core.checks import checked_whole, did_you_mean
-from mage._core.importing import check_user_code, error_line, load_user_object
+from mage._core.importing import check_user_code, error_line, load_user_object, user_module
 from mage._core.optional import require
 from mage._core.shipped import check_shipped
 
@@ -79,12 +78,7 @@ def check_file(option: str, path: Path | None) -> None:
 
 def _check_module(option: str, name: str) -> None:
     """Refuse ``module:name`` whose module is nowhere; whether it can be imported is seen later."""
-    module, _, attribute = name.partition(":")
-    if not module or not attribute:
-        raise ValueError(f"{option} must be module:name, got {name!r}")
-    check_user_code(option, name)
-    if str(Path.cwd()) not in sys.path:
-        sys.path.insert(0, str(Path.cwd()))
+    module = user_module(option, name)
     if importlib.util.find_spec(module.partition(".")[0]) is None:
         raise ValueError(f"{option}: {name!r} cannot be imported: there is no module {module!r} here")
 

@@ -36,14 +36,10 @@ def benchmark(
     methods: Annotated[str | None, option(CHOICE, "Only these, with commas between.")] = None,
     graphs: Annotated[int | None, option(CHOICE, "Only this many graphs of each dataset, the first ones.")] = None,
     seeds: Annotated[str | None, option(CHOICE, "Seeds of the explainers, with commas between.")] = None,
-    permutations: Annotated[
-        int | None, option(CHOICE, "Orderings for each index, in experiments that set them for all methods.")
-    ] = None,
+    permutations: Annotated[int | None, option(CHOICE, "Orderings per index, where an experiment sets them.")] = None,
     checkpoints: Annotated[Path | None, option(MODEL, "Use the paper's checkpoints, not those of the library.")] = None,
     trained: Annotated[Path | None, option(MODEL, "Use a folder of mage train instead.")] = None,
-    root: Annotated[
-        Path | None, option(MODEL, "Folder with published files; the variable MAGE_DATA by default.")
-    ] = None,
+    root: Annotated[Path | None, option(MODEL, "Folder with published files; MAGE_DATA by default.")] = None,
     store: Annotated[Path, option(RUN, "Folder of finished results.")] = Path("mage-results"),
     engine: Annotated[str, option(RUN, "local, ray or serial.")] = "local",
     workers: Annotated[int | None, option(RUN, "Processes or tasks at the same time; one per core by default.")] = None,

@@ -35,9 +35,11 @@ def explain(
     ] = None,
     data: Annotated[Path | None, option(MODEL, "Graph: .npz or .pt with x, edge_index, …")] = None,
     dataset: Annotated[
-        str | None, option(MODEL, "A named dataset and its trained network: demo, or see mage datasets.")
+        str | None, option(MODEL, "A dataset and its trained network: demo, or see mage datasets.")
     ] = None,
-    smiles: Annotated[str | None, option(MODEL, "A molecule, instead of --data; needs RDKit (extra chem).")] = None,
+    smiles: Annotated[
+        str | None, option(MODEL, "A molecule instead of --data, such as CCO; needs RDKit (extra chem).")
+    ] = None,
     featurizer: Annotated[
         str | None,
         option(
@@ -59,14 +61,10 @@ def explain(
     masking: Annotated[
         str | None,
         option(
-            EXPLAINED,
-            "What the absence of a node means: remove, split, zero or mean; by default remove, or the dataset's "
-            "setting.",
+            EXPLAINED, "What absence means: remove, split, zero or mean; by default remove or the dataset's setting."
         ),
     ] = None,
-    tolerance: Annotated[
-        float | None, option(INTERACTIONS, "Stop when the largest standard error is below this.")
-    ] = None,
+    tolerance: Annotated[float | None, option(INTERACTIONS, "Stop when all standard errors are below this.")] = None,
     until: Annotated[str | None, option(INTERACTIONS, "Stop sampling when: 'motifs stable'.")] = None,
     players: Annotated[
         str | None,
@@ -74,9 +72,7 @@ def explain(
     ] = None,
     groups: Annotated[str | None, option(LARGE, "Players are groups of nodes: communities or rings.")] = None,
     refine: Annotated[bool | None, option(LARGE, "After the groups, explain the nodes of the best groups.")] = None,
-    max_players: Annotated[
-        int | None, option(LARGE, "The most players; by default 300, and 48 where there are more.")
-    ] = None,
+    max_players: Annotated[int | None, option(LARGE, "The most players; by default 300, or 48 of more.")] = None,
     everything: Annotated[
         bool, option(CORPUS, "With --dataset: explain all graphs that the paper explains.", "--all")
     ] = False,

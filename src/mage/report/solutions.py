@@ -128,7 +128,7 @@ def _axes(motif_set: MotifSet, num_players: int) -> tuple[tuple[float | str, ...
     weights = sorted({motif_set.tau, *(step / steps for step in range(steps + 1))})
     taus: list[float | str] = [*([] if motif_set.against is None else [BOTH]), *weights]
     # Motifs of more than half of the graph explain nothing, and are the hardest to find.
-    largest = max(motif_set.max_nodes, (num_players + 1) // 2)
+    largest = min(max(motif_set.max_nodes, (num_players + 1) // 2), num_players)  # a file may say any number
     counts: Iterable[int] = range(1, min(3 if num_players > _LARGE else 4, num_players) + 1)
     sizes: Iterable[int] = range(1, largest + 1)
     if num_players > _HUGE:

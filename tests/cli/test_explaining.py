@@ -187,6 +187,14 @@ def test_an_explanation_is_repeated_from_its_file(workplace):
     assert "--like: b.mage does not exist" in run(*demo, "--like", "b.mage").stderr
 
 
+@pytest.mark.parametrize("players", ["edges", "features"])
+def test_edges_and_features_play(workplace, players):
+    result = run("explain", "--dataset", "demo", "--players", players, "--json", "--order", 1, "--masking", "remove")
+    assert result.exit_code == 0, result.output
+    assert json.loads(result.stdout)["players"] == players
+    assert "players must be one of" in run("explain", "--dataset", "demo", "--players", "atoms").stderr
+
+
 def test_the_defaults_are_those_of_the_requests(workplace):
     result = run("explain", *OWN, "--save", "why.mage")
     assert result.exit_code == 0, result.output

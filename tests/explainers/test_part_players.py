@@ -166,6 +166,19 @@ def test_of_too_many_the_strongest_play(players):
     assert explanation.interactions.values.sum() == pytest.approx(total)
 
 
+def test_many_typed_graphs_are_kept_and_read_again(tmp_path):
+    graphs = [typed_graph(seed) for seed in range(2)]
+    model, fields = model_on("to_hetero", graphs[0])
+    first = list(mage.explain_many(model, graphs, folder=tmp_path, **fields))
+    again = list(mage.explain_many(model, graphs, folder=tmp_path, **fields))
+    assert [e.seconds for e in first] == [e.seconds for e in again]  # read, not computed
+    assert len(list(tmp_path.iterdir())) == 2
+    assert first[0].request.graph.node == ("paper", 2)
+    first[0].save_html(tmp_path / "page.html", "Typed")
+    assert "paper 2" in (tmp_path / "page.html").read_text()
+    assert first[0].plot().axes
+
+
 def test_typed_graphs_too():
     data = typed_graph()
     model, fields = model_on("to_hetero", data)

@@ -1,7 +1,7 @@
 """Games: what is a coalition worth?
 
-``ImageGame``, ``ModelGame``, ``TextGame`` and what belongs to them need torch and PyTorch Geometric (extra ``pyg``) and
-are imported on first use.
+``EdgeGame``, ``FeatureGame``, ``ImageGame``, ``ModelGame``, ``TextGame`` and what belongs to them need torch and PyTorch
+Geometric (extra ``pyg``) and are imported on first use.
 """
 
 import importlib
@@ -13,9 +13,12 @@ from mage.games.request import GraphRequest, ImageRequest, ModelRequest, TextReq
 if TYPE_CHECKING:
     from mage.games.image_game import ImageGame
     from mage.games.model_game import ModelGame
+    from mage.games.part_games import EdgeGame, FeatureGame
     from mage.games.text_game import TextGame
 
 __all__ = [
+    "EdgeGame",
+    "FeatureGame",
     "Game",
     "GraphRequest",
     "ImageGame",
@@ -29,7 +32,13 @@ __all__ = [
 ]
 
 # Where each game lies that needs PyTorch, which `import mage` does without.
-_ON_FIRST_USE = {"ImageGame": "image_game", "ModelGame": "model_game", "TextGame": "text_game"}
+_ON_FIRST_USE = {
+    "EdgeGame": "part_games",
+    "FeatureGame": "part_games",
+    "ImageGame": "image_game",
+    "ModelGame": "model_game",
+    "TextGame": "text_game",
+}
 
 
 def __getattr__(name: str) -> Any:

@@ -16,6 +16,9 @@ export interface Drawing {
   arcs?: string[];
   widths?: number[];
   height?: number;
+  /** Types of nodes by name, and the colour of each node's type by number. */
+  kinds?: string[];
+  types?: number[];
   source?: string;
   shape?: [number, number];
   runs?: number[];

@@ -30,7 +30,10 @@ export function graphGround(content: Content, drawing: Drawing): Ground {
     get box() {
       return boundingBox(places, MARGIN);
     },
-    target: (node) => svg("circle", { cx: places[node].x, cy: places[node].y, r: radius }),
+    target: (node) => {
+      const type = drawing.types ? `type-${drawing.types[node]}` : undefined;
+      return svg("circle", { cx: places[node].x, cy: places[node].y, r: radius, class: type });
+    },
     ring: (node, more) => svg("circle", { cx: places[node].x, cy: places[node].y, r: radius + more }),
     label: (node) => {
       const label = drawing.labels[node];

@@ -3,6 +3,8 @@
 import type { Content } from "./content";
 import { html, svg } from "./dom";
 
+const TYPE_COLOURS = 6; // as many as the style sheet has
+
 export function legend(content: Content, container: HTMLElement): void {
   const swatch = (side: "for" | "against") => {
     const box = { x: 1, y: 1, width: 26, height: 14, rx: 7 };
@@ -25,6 +27,10 @@ export function legend(content: Content, container: HTMLElement): void {
     const what = content.explained.length === 1 ? `explained ${content.words.node}` : "explained link";
     container.append(html("span", {}, ring("explained-ring"), what));
   }
+  (content.drawing.kinds ?? []).forEach((kind, number) => {
+    const dot = svg("circle", { cx: 7, cy: 7, r: 5.5, class: `type-${number % TYPE_COLOURS}` });
+    container.append(html("span", { class: "kind" }, svg("svg", { width: 14, height: 14, "aria-hidden": "true" }, dot), kind));
+  });
   if (content.truth.length) container.append(html("span", {}, ring("truth-ring"), "ground truth"));
   container.append(html("span", { class: "faint" }, "stronger motifs are darker"));
 }

@@ -15,6 +15,10 @@ LINE = "#80868b"
 """Edges and frames; it can be seen on white and on black."""
 
 
+TYPE_COLOURS = ("#a9c8ec", "#f5d97a", "#cdb8e8", "#c2c2c2", "#dcb996", "#9ad6d3")
+"""Nodes of different types; the same as ``.type-0`` and so on in ``explanation.css``. Names say the type too."""
+
+
 class ColouredMotif(NamedTuple):
     """A motif as it is drawn.
 

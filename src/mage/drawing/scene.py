@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mage._core.typing import Floats
+from mage.drawing.colours import TYPE_COLOURS
 from mage.drawing.molecule_shapes import Shape
 from mage.drawing.pictures import encode_runs, png_uri
 
@@ -77,6 +78,7 @@ class Scene:
         symbols: For a molecule, the element of each atom.
         picture: For an image, the picture.
         scale: Most pixels for one unit, so that small drawings do not swell.
+        types: For a graph with types of nodes, the type of each node.
     """
 
     kind: str
@@ -93,6 +95,16 @@ class Scene:
     symbols: tuple[str, ...] = ()
     picture: Picture | None = field(default=None)
     scale: float = 1.5
+    types: tuple[str, ...] = ()
+
+    @property
+    def kinds(self) -> tuple[str, ...]:
+        """The types of nodes, each once."""
+        return tuple(dict.fromkeys(self.types))
+
+    def type_number(self, node: int) -> int:
+        """Which of the colours of types a node has."""
+        return self.kinds.index(self.types[node]) % len(TYPE_COLOURS)
 
     def plain(self) -> dict[str, Any]:
         """The scene as plain values for the script of a page."""
@@ -107,6 +119,8 @@ class Scene:
         }
         if self.ink:
             values["shapes"] = [{"d": ink.path, "filled": ink.filled, "width": ink.width} for ink in self.ink]
+        if self.types:
+            values |= {"kinds": list(self.kinds), "types": [self.type_number(v) for v in range(len(self.types))]}
         if self.widths:
             values |= {"arcs": list(self.arcs), "widths": _short(self.widths), "height": self.height}
         if self.picture is not None:

@@ -15,7 +15,7 @@ from mage.drawing.molecules import molecule_of
 from mage.drawing.scene import Box, Picture, Scene, bounding_box
 from mage.drawing.sentences import sentence_scene
 from mage.explanation.crop import crop, nodes_in_view
-from mage.explanation.subject import GraphSubject, ImageSubject, MoleculeSubject, SentenceSubject, Subject
+from mage.explanation.subject import GraphSubject, ImageSubject, MoleculeSubject, SentenceSubject, Subject, TypedSubject
 from mage.graph import PlayerGraph
 
 if TYPE_CHECKING:
@@ -68,13 +68,16 @@ def undirected_edges(explanation: Explanation) -> list[tuple[int, int]]:
     return [(i, j) for i, j in pairs]
 
 
-def graph_scene(names: tuple[str, ...], edges: list[tuple[int, int]], places: Any = None) -> Scene:
+def graph_scene(
+    names: tuple[str, ...], edges: list[tuple[int, int]], places: Any = None, types: tuple[str, ...] = ()
+) -> Scene:
     """A graph as circles and lines, with names beside the nodes or in them.
 
     Args:
         names: A name per node.
         edges: Pairs of nodes.
         places: Positions [n, 2] for edges of length 1, y upwards; a layout by default.
+        types: The type of each node, where they have types.
     """
     count = len(names)
     pairs = np.array(edges, dtype=np.int64).reshape(-1, 2)
@@ -98,6 +101,7 @@ def graph_scene(names: tuple[str, ...], edges: list[tuple[int, int]], places: An
         radius=radius,
         reach=radius + 8,
         labels=labels,
+        types=types,
     )
 
 
@@ -162,7 +166,12 @@ def _molecule(explanation: Explanation) -> Scene | None:
 
 
 def _graph(explanation: Explanation) -> Scene:
-    return graph_scene(explanation.names, undirected_edges(explanation))
+    return graph_scene(explanation.names, undirected_edges(explanation), types=types_of(explanation))
+
+
+def types_of(explanation: Explanation) -> tuple[str, ...]:
+    """The type of each node; empty where nodes have no types."""
+    return explanation.subject.types if isinstance(explanation.subject, TypedSubject) else ()
 
 
 # A new kind of subject is drawn as a graph until it has a line here. Graphs of named atoms are molecules.

@@ -10,7 +10,7 @@ from collections.abc import Collection, Iterable
 from typing import TYPE_CHECKING
 
 from mage._core.typing import Floats
-from mage.drawing.colours import AGAINST, ColouredMotif, coloured_motifs
+from mage.drawing.colours import AGAINST, TYPE_COLOURS, ColouredMotif, coloured_motifs
 from mage.drawing.motif_places import badge_places, motif_letter, motif_pairs, region_path
 from mage.drawing.pictures import png_uri
 from mage.drawing.scene import LABEL_SIZE, WORD_SIZE, Scene
@@ -181,7 +181,9 @@ def _nodes(scene: Scene, motifs: list[ColouredMotif], explanation: Explanation, 
             colour, width = (SOFT, 1.4) if motif is None else (motif.colour, 2.2)
             dash = ' stroke-dasharray="3.5 2"' if motif is not None and motif.motif.sign < 0 else ""
             side = "" if motif is None else f" {_side(motif)}-side"
-            line = f'fill="{SURFACE}" stroke="{colour}" stroke-width="{width}"{dash}'
+            fill = TYPE_COLOURS[scene.type_number(node)] if scene.types else SURFACE
+            of_type = f' class="type-{scene.type_number(node)}"' if scene.types else ""
+            line = f'fill="{fill}"{of_type} stroke="{colour}" stroke-width="{width}"{dash}'
             circle = f"<circle {_circle(scene, node, scene.radius)} {line}/>"
             parts.append(f'<g class="node{side}">{title}{circle}</g>')
         elif scene.kind == "sentence" and node not in sides:

@@ -1,7 +1,7 @@
 """Games: what is a coalition worth?
 
-``EdgeGame``, ``FeatureGame``, ``ImageGame``, ``ModelGame``, ``TextGame`` and what belongs to them need torch and PyTorch
-Geometric (extra ``pyg``) and are imported on first use.
+``EdgeGame``, ``FeatureGame``, ``ImageGame``, ``ModelGame``, ``TextGame`` and what belongs to them need torch and
+PyTorch Geometric (extra ``pyg``) and are imported on first use.
 """
 
 import importlib

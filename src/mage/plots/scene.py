@@ -9,7 +9,7 @@ import numpy as np
 
 from mage._core.typing import Floats
 from mage.drawing import coloured_motifs
-from mage.drawing.colours import ColouredMotif
+from mage.drawing.colours import TYPE_COLOURS, ColouredMotif
 from mage.drawing.motif_places import badge_places, motif_letter, motif_pairs
 from mage.drawing.pictures import outlines
 from mage.drawing.scene import LABEL_SIZE, WORD_SIZE, Scene
@@ -173,7 +173,11 @@ def _draw_graph(axes: Axes, scene: Scene, motifs: list[ColouredMotif], points: f
     for node, place in enumerate(scene.places.tolist()):
         style = _line_style(sides.get(node), points)
         style["edgecolor"] = style.pop("color")
-        axes.add_patch(Circle((place[0], place[1]), scene.radius, facecolor=SURFACE, zorder=4, **style))
+        fill = TYPE_COLOURS[scene.type_number(node)] if scene.types else SURFACE
+        axes.add_patch(Circle((place[0], place[1]), scene.radius, facecolor=fill, zorder=4, **style))
+    if scene.types:
+        keys = [Circle((0, 0), facecolor=TYPE_COLOURS[i % len(TYPE_COLOURS)]) for i in range(len(scene.kinds))]
+        axes.legend(keys, scene.kinds, loc="lower left", fontsize=8, frameon=False).set_zorder(9)
 
 
 def _line_style(motif: ColouredMotif | None, points: float) -> dict[str, Any]:

@@ -43,6 +43,8 @@ export interface Motif {
   players: number[];
   score: number;
   error: number | null;
+  /** What kind of group it is, where nodes have types: the types along a path, or how many of each. */
+  kind: string;
 }
 
 export interface Solution {
@@ -159,10 +161,11 @@ function contentOf(raw: any): Content {
   else raw.owner.forEach((player: number, node: number) => player >= 0 && members[player].push(node));
   const solutions = raw.solutions.map((solution: any) => ({
     ...solution,
-    motifs: solution.motifs.map(([players, score, error]: [number[], number, number | null]) => ({
+    motifs: solution.motifs.map(([players, score, error, kind]: [number[], number, number | null, string?]) => ({
       players,
       score,
       error,
+      kind: kind ?? "",
     })),
   }));
   const pairs = raw.map && new Pairs(raw.map.players, floats(raw.map.values), raw.map.errors && floats(raw.map.errors));

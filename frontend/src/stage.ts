@@ -1,6 +1,6 @@
 // The drawing: a ground with its motifs, nodes to point at, and lines to the partners of what is marked.
 
-import type { Content } from "./content";
+import type { Content, Motif } from "./content";
 import { cssValue, html, set, svg } from "./dom";
 import { motifName } from "./format";
 import type { Ground, Point } from "./ground";
@@ -171,11 +171,13 @@ export class Stage {
       group.classList.toggle("for-side", side === "for");
       group.classList.toggle("against-side", side === "against");
     });
+    const lineSides = sidesOfLines(content, motifs);
     layers.edges.childNodes.forEach((line, which) => {
       const [i, j] = content.edges[which];
       const within = ranks.has(i) && ranks.get(i) === ranks.get(j);
       const idle = !content.ends && (content.owner[i] < 0 || content.owner[j] < 0);
-      const wanted = within ? `${sides.get(i)}-side` : idle ? "idle" : null;
+      const side = content.ends ? lineSides.get(`${i} ${j}`) : within ? sides.get(i) : undefined;
+      const wanted = side ? `${side}-side` : idle ? "idle" : null;
       const edge = line as Element;
       if (edge.getAttribute("class") !== wanted) set(edge, { class: wanted ?? undefined });
     });
@@ -340,6 +342,17 @@ export class Stage {
 function linesOf(content: Content, players: number[]): [number, number][] | undefined {
   const { ends } = content;
   return ends ? players.map((player) => ends[player]) : undefined;
+}
+
+/** Where edges play: the side of each edge of a motif, by its ends. */
+function sidesOfLines(content: Content, motifs: Motif[]): Map<string, string> {
+  const lines = motifs.flatMap((motif) =>
+    (linesOf(content, motif.players) ?? []).map(([i, j]): [string, string] => [
+      `${Math.min(i, j)} ${Math.max(i, j)}`,
+      motif.score >= 0 ? "for" : "against",
+    ]),
+  );
+  return new Map(lines);
 }
 
 /** The nearest playing node in a direction; the same node where there is none. */

@@ -185,7 +185,7 @@ def test_typed_graphs_too():
     nodes = mage.explain(model, data, **fields, noise_floor=0, max_nodes=4)
     assert nodes.subject.kinds == ("paper", "author", "venue")
     features = nodes.features([nodes.subject.number("author", 2), nodes.subject.number("paper", 2)])
-    assert {name.partition(":")[0] for name in features.names} == {"author", "paper"}
+    assert {name.partition(" ")[0] for name in features.names} == {"author", "paper"}
     edges = mage.explain(model, data, **fields, players="edges", noise_floor=0)
     assert "author 2–" in " ".join(edges.interactions.names) or "–author 2" in " ".join(edges.interactions.names)
     columns = mage.explain(model, data, **fields, players="features", order=1)

@@ -264,7 +264,7 @@ class FeatureGame(PartGame):
         self.widths = [(kind, table.size(1)) for kind, _, table in tables]
         self.num_columns = sum(width for _, width in self.widths)
         self.column_names = [
-            f"{kind}: feature {column}" if kind else f"feature {column}"
+            f"{kind} x{column}" if kind else f"x{column}"
             for kind, _, table in tables
             for column in range(table.size(1))
         ]

@@ -13,6 +13,8 @@ import numpy as np
 from mage._core.typing import Floats, Integers
 from mage.drawing import scene_of, undirected_edges
 from mage.explanation.outcomes import class_name, effect_cells
+from mage.explanation.wording import pattern
+from mage.motifs import Motif
 from mage.report.solutions import SolutionGrid, solution_grid
 
 if TYPE_CHECKING:
@@ -147,9 +149,16 @@ def _solutions(explanation: Explanation, grid: SolutionGrid) -> dict[str, Any]:
     def error(players: tuple[int, ...]) -> float | None:
         return _error(explanation, players)
 
+    @cache
+    def kind(players: tuple[int, ...]) -> list[str]:
+        return _kind(explanation, players)
+
     solutions = [
         {
-            "motifs": [[list(motif.nodes), _short(motif.score), error(motif.nodes)] for motif in solution.both_sides],
+            "motifs": [
+                [list(motif.nodes), _short(motif.score), error(motif.nodes), *kind(motif.nodes)]
+                for motif in solution.both_sides
+            ],
             "objective": _short(solution.objective),
             "bound": _short(solution.bound),
             "proof": solution.proof,
@@ -170,6 +179,14 @@ def _solutions(explanation: Explanation, grid: SolutionGrid) -> dict[str, Any]:
         },
         "solutions": solutions,
     }
+
+
+def _kind(explanation: Explanation, players: tuple[int, ...]) -> list[str]:
+    """What kind of group some players are, where nodes have types: their metapath; else nothing."""
+    members = [explanation.players[player] for player in players]
+    links = tuple((nodes[0], nodes[-1]) for nodes in members) if explanation.player_kind == "edges" else ()
+    text = pattern(explanation, Motif(tuple(sorted({node for nodes in members for node in nodes})), 0.0, edges=links))
+    return [text] if text else []
 
 
 def _error(explanation: Explanation, players: tuple[int, ...]) -> float | None:

@@ -53,11 +53,11 @@ class Neighbourhoods:
 
     def count(self, cap: int) -> int:
         """Number of neighbourhoods, or ``cap + 1`` as soon as it is known to be more than ``cap``."""
-        return kernels.count_neighbourhoods(self.graph.adjacency_bits, self.radius, *self._start(3), cap)
+        return _count(self.graph, self.root, self.radius, cap)
 
     def blocks(self) -> Iterator[tuple[Bits, Bits]]:
         """R and N_v(R) in a fixed order, a block at a time; R comes before sets with more of the same decisions."""
-        stack, hops = self._start(5)
+        stack, hops = _start(self.graph, self.root, 5)
         cursor = np.zeros(1, dtype=np.int64)
         words = self.graph.adjacency_bits.shape[1]
         while True:
@@ -77,16 +77,21 @@ class Neighbourhoods:
         masks[:, self.players] = packing.unpack(sets, len(self.players))
         return packing.pack(masks)
 
-    def _start(self, layers: int) -> tuple[Bits, Integers]:
-        """Room for the kernels: sets by size, where only the root may join at first, and the layer of each."""
-        return self.graph.enumeration_stack(layers, self.root), np.zeros(len(self.players) + 2, dtype=np.int64)
-
 
 def count_neighbourhoods(graph: PlayerGraph, radius: int, cap: int) -> int:
     """How many neighbourhoods all players have together, or ``cap + 1`` where these are more than ``cap``."""
     left = cap
     for root in range(graph.num_players):
-        left -= Neighbourhoods(graph, root, radius).count(left)
+        left -= _count(graph, root, radius, left)
         if left < 0:
             return cap + 1
     return cap - left
+
+
+def _count(graph: PlayerGraph, root: int, radius: int, cap: int) -> int:
+    return kernels.count_neighbourhoods(graph.adjacency_bits, radius, *_start(graph, root, 3), cap)
+
+
+def _start(graph: PlayerGraph, root: int, layers: int) -> tuple[Bits, Integers]:
+    """Room for the kernels: sets by size, where only the root may join at first, and the layer of each."""
+    return graph.enumeration_stack(layers, root), np.zeros(graph.num_players + 2, dtype=np.int64)

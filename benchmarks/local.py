@@ -1,4 +1,4 @@
-"""How far exact-local reaches: ``python benchmarks/local.py [--budget N]``.
+"""How far exact-local reaches: ``python benchmarks/local.py [--budget N] [--order K] [--cases …]``.
 
 Needs the data and checkpoints of the paper in ``MAGE_DATA``. On all explained Mutagenic test graphs of the authors' GCN
 and GIN (and Benzene with our zoo's): the share that gets its exact logit index within the budget of queries, their
@@ -26,6 +26,7 @@ from mage.indices import NotLocalError
 from mage.models import authors_checkpoint, pretrained
 
 CASES = ["mutagenic-gcn", "mutagenic-gin", "benzene-gcn", "benzene-gin"]
+LARGE_CASES = [f"ba_house_{both}_grid-{kind}" for both in ("and", "or") for kind in ("gcn", "gin")]
 MOST_COUNTED = 3_000_000
 
 
@@ -34,7 +35,7 @@ def differences_of(model: torch.nn.Module, double_model: torch.nn.Module, data: 
     doubled = data.clone()
     doubled.x = doubled.x.double()
     local, exact, double_local, double_exact = (
-        interactions(ModelGame(network, graph, masking="split", output="logit"), method=method, budget=1_000_000).values
+        interactions(ModelGame(network, graph, masking="split"), method=method, budget=1_000_000).values
         for network, graph in ((model, data), (double_model, doubled))
         for method in ("exact-local", "exact")
     )
@@ -47,7 +48,8 @@ def main() -> None:
     parser.add_argument("--budget", type=int, default=50_000)
     parser.add_argument("--exact", type=int, default=20_000, help="compare where there are at most so many coalitions")
     parser.add_argument("--graphs", type=int, help="only the first so many")
-    parser.add_argument("--cases", nargs="*", default=CASES, choices=CASES)
+    parser.add_argument("--cases", nargs="*", default=CASES, choices=[*CASES, *LARGE_CASES])
+    parser.add_argument("--order", type=int, default=2)
     arguments = parser.parse_args()
     folder = Path(os.environ.get("MAGE_DATA", "")) / "authors_checkpoints"
     if not folder.is_dir():
@@ -55,20 +57,17 @@ def main() -> None:
     torch.set_num_threads(1)
     for dataset, kind in (case.split("-") for case in arguments.cases):
         graphs = datasets.load(dataset)
-        authors = dataset == "mutagenic"
+        authors = dataset != "benzene"
         model = authors_checkpoint(folder, dataset, kind) if authors else pretrained(dataset, kind)
         double_model = copy.deepcopy(model).double()
         chosen = [int(position) for position in graphs.explained(model, arguments.graphs)]
         queries, seconds, differences, counts, refusal = [], [], [], [], ""
         for position in chosen:
-            counts.append(
-                ModelGame(model, graphs[position], output="logit", masking="remove").graph.count_connected(
-                    cap=MOST_COUNTED
-                )
-            )
-            game, start = ModelGame(model, graphs[position], masking="split", output="logit"), time.process_time()
+            counts.append(ModelGame(model, graphs[position]).graph.count_connected(cap=MOST_COUNTED))
+            game = ModelGame(model, graphs[position], masking="split", output="logit")
+            start = time.process_time()
             try:
-                local = interactions(game, method="exact-local", budget=arguments.budget)
+                local = interactions(game, order=arguments.order, method="exact-local", budget=arguments.budget)
             except TooManyCoalitionsError:
                 continue
             except NotLocalError as error:

@@ -23,7 +23,7 @@ def test_pictures_of_an_explained_image(tmp_path):
     figure = plot_image(explanation)
     assert len(figure.axes) == 3  # two panels and a scale
     assert len(figure.axes[1].patches) == 9
-    assert len(figure.axes[0].patches) == (1 if len(explanation.motifs) else 0) + 3 * len(explanation.motifs)
+    assert len(figure.axes[0].patches) == 1 + 3 * len(explanation.all_motifs)
     save_figure(figure, tmp_path / "a.svg")
     drawn = (tmp_path / "a.svg").read_text()
     assert drawn.count("<path") > 9  # regions are shapes, not pixels

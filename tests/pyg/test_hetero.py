@@ -15,7 +15,7 @@ from mage.pyg import MAGEExplainer, MAGEHeteroExplanation
 from tests.helpers.pyg_models import long_but_some
 from tests.helpers.typed_graphs import COUNTS, WIDTHS, Link, Pooled, Sage, ready, typed_graph
 
-OPTIONS = {"num_motifs": 1, "max_nodes": 3, "order": 2, "output": "logit", "masking": "remove"}
+OPTIONS = {"num_motifs": 1, "max_nodes": 3, "order": 2}
 TWO = ("x_dict", "edge_index_dict")
 INDICES = {"all": None, "one": 2, "several": torch.arange(3)}
 

@@ -19,7 +19,7 @@ def pose(**fields):
     torch.manual_seed(0)
     edges = torch.from_numpy(random_graph(9, 0.3, 1).edges.T.copy())
     data = Data(x=torch.randn(9, 4).double(), edge_index=torch.cat([edges, edges.flip(0)], dim=1))
-    game = ModelGame(GIN(4, 2, 8, num_layers=2).double().eval(), data, masking="split")
+    game = ModelGame(GIN(4, 2, 8, num_layers=2).double().eval(), data, masking="split", output="logit")
     return Problem.of(game, IndexRequest(**fields))
 
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 # Each takes a quarter of a microsecond at orders 2 and 3, and as much again where most of them differ to the model.
 MOST_NEIGHBOURHOODS = 20_000_000
-AUTO_NEIGHBOURHOODS = 5_000_000  # with method="auto"
+AUTO_NEIGHBOURHOODS = 20_000_000  # with method="auto": less time than a surrogate takes
 _ROUNDINGS = 200  # how often a contribution may be rounded
 
 

@@ -209,7 +209,9 @@ def test_topk_keeps_that_many_of_each_type(kind, count, nodes):
 def test_columns_of_all_types_share_what_features_add():
     data = typed_graph()
     model = ready(Papers(data.metadata()), data, *TWO)
-    explanation = explained(model, data, masks=("common_attributes", None), index=2, fields={"target": 1})
+    explanation = explained(
+        model, data, masks=("common_attributes", None), index=2, fields={"target": 1, "output": "logit"}
+    )
     with torch.no_grad():
         whole = model(data.x_dict, data.edge_index_dict)[2, 1]
         blank = model({kind: torch.zeros_like(x) for kind, x in data.x_dict.items()}, data.edge_index_dict)[2, 1]

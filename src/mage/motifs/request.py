@@ -17,6 +17,7 @@ from mage.motifs.solvers import SOLVERS
 LARGEST_ORDER = 3
 AUTO = "auto"
 BOTH = "both"
+"""Value of τ that searches motifs for the output and motifs against it, each by itself."""
 _USUAL_SHARE = 0.3  # of the nodes, where a method that cannot choose itself needs a number
 _MOST_MOTIFS = 3  # that are considered where their number is left open
 _MOST_MOTIF_NODES = 25  # that are considered where their number is left open

@@ -1,0 +1,102 @@
+"""How many nodes motifs have where nobody says so, and both sides of an output."""
+
+import networkx as nx
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from mage import Game, find_motifs, interactions
+from mage.motifs import BOTH, MotifRequest
+from mage.testing import random_graph
+
+
+def planted(groups, num_nodes=14, noise=0.0, seed=0):
+    """Pairs inside each group weigh its strength, others are noise; a graph in which all groups are connected."""
+    matrix = noise * np.random.default_rng(seed).normal(size=(num_nodes, num_nodes))
+    matrix = np.triu(matrix, 1)
+    for nodes, strength in groups.items():
+        for i in nodes:
+            for j in nodes:
+                if i < j:
+                    matrix[i, j] = strength
+    return matrix + matrix.T, nx.path_graph(num_nodes)
+
+
+@pytest.mark.parametrize("size", [3, 4, 5, 6])
+@pytest.mark.parametrize("noise", [0.0, 0.05])
+def test_the_size_of_a_planted_group_is_found(size, noise):
+    nodes = tuple(range(2, 2 + size))
+    result = find_motifs(*planted({nodes: 1.0}, noise=noise, seed=size))
+    assert [motif.nodes for motif in result] == [nodes]
+    assert result.max_nodes == size
+    assert [step.max_nodes for step in result.path] == list(range(1, 8))
+    best = max(result.path, key=lambda step: step.merit)
+    assert best.max_nodes == size
+
+
+def test_several_groups_are_found_and_both_sides():
+    matrix, edges = planted({(0, 1, 2): 1.0, (5, 6, 7): 1.0, (10, 11, 12): -0.8})
+    result = find_motifs(matrix, edges)
+    assert {motif.nodes for motif in result} == {(0, 1, 2), (5, 6, 7)}
+    assert [motif.nodes for motif in result.against] == [(10, 11, 12)]
+    assert {motif.sign for motif in result} == {1}
+    assert {motif.sign for motif in result.against} == {-1}
+    assert result.both_sides == (*result.motifs, *result.against.motifs)
+    assert result.side_weight == BOTH
+
+
+def test_what_is_negligible_is_not_said():
+    matrix, edges = planted({(0, 1, 2): 1.0, (10, 11, 12): -0.05})
+    assert not find_motifs(matrix, edges).against.motifs
+    only_against = find_motifs(-matrix, edges)
+    assert [motif.nodes for motif in only_against.against] == [(0, 1, 2)]
+
+
+@given(st.integers(0, 10_000))
+def test_each_side_is_what_a_search_of_its_own_finds(seed):
+    generator = np.random.default_rng(seed)
+    graph = random_graph(9, 0.3, seed)
+    matrix = generator.normal(size=(9, 9))
+    matrix += matrix.T
+    both = find_motifs(matrix, graph, 2, 4)
+    alone = find_motifs(matrix, graph, 2, 4, tau=1.0)
+    assert both.motifs == alone.motifs
+    assert both.optimal
+    opposing = find_motifs(matrix, graph, 2, 4, tau=0.0, exclude=alone.nodes)
+    assert both.against.motifs in ((), opposing.motifs)
+    assert not set(both.nodes) & set(both.against.nodes)
+
+
+def test_among_equal_sizes_the_model_decides():
+    game = Game(lambda masks: masks[:, :4].all(axis=1) * 1.0 + masks[:, :5].all(axis=1) * 0.98, 10, nx.path_graph(10))
+    index = interactions(game, order=2)
+    seen = []
+
+    def effects(masks):
+        seen.append(len(masks))
+        return -masks.sum(axis=1)  # the smallest group has the largest effect
+
+    plain = find_motifs(index)
+    decided = find_motifs(index, effects=effects)
+    assert decided.max_nodes <= plain.max_nodes
+    close = [step for step in plain.path if step.merit >= 0.9 * max(each.merit for each in plain.path)]
+    assert not seen or seen[0] == len(close)
+
+
+def test_nodes_that_must_be_inside_are():
+    matrix, edges = planted({(0, 1, 2): 1.0})
+    result = find_motifs(matrix, edges, include=[12, 13])
+    assert {12, 13} <= set(result.nodes)
+    assert result.max_nodes >= 2
+    assert min(step.max_nodes for step in find_motifs(matrix, edges, least_nodes=3).path) == 3
+
+
+def test_sizes_that_are_tried():
+    request = MotifRequest()
+    assert request.sizes_of(4) == [1, 2, 3, 4]
+    assert request.sizes_of(10) == [1, 2, 3, 4, 5, 6]
+    assert request.sizes_of(60)[-1] == 25
+    assert request.sizes_of(300)[-4:] == [12, 15, 20, 25]
+    assert MotifRequest(max_nodes=0.5).sizes_of(10) == [5]
+    assert (request.most_motifs, request.weight) == (3, 0.5)

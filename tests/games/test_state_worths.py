@@ -280,6 +280,16 @@ def test_coalitions_that_nearly_all_differ_are_not_listed(monkeypatch):
     np.testing.assert_allclose(game.connected_worths(game.graph), worths, rtol=0, atol=1e-12)
 
 
+def test_nodes_that_all_differ_are_asked_as_whole_graphs():
+    """States of nodes with features of their own are hardly shared: the model is run once per coalition at most."""
+    data = graph(seed=3, nodes=11, density=0.5)
+    data.x = torch.randn(data.x.shape, generator=torch.Generator().manual_seed(0)).double()
+    game = check(network("GCN", "mean"), data)
+    checks = 64 + 2 * 16 + 10  # random coalitions, their nodes from trees, runs of the pool
+    assert game.num_queries <= game.graph.count_connected() + 3 * checks
+    assert game.states.num_states < game.states.num_keys
+
+
 def test_a_run_that_is_broken_off_leaves_no_wrong_states():
     model, data = network("GCN", "mean"), graph(seed=3, nodes=10)
     game = ModelGame(model, data, masking="split", output="logit")

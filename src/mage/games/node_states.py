@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import cast
+
 import numpy as np
 import torch
 from torch import Tensor
@@ -12,7 +14,7 @@ from mage._torch.tail import Tail
 from mage.games.memo import CoalitionTable
 from mage.games.state_trees import StateTrees
 
-_ROOTS_AT_ONCE = 1 << 13
+_ROOTS_AT_ONCE = 1 << 12
 
 
 class NodeStates:
@@ -45,14 +47,24 @@ class NodeStates:
     def rows(self, coalitions: Bits) -> Integers:
         """The state of each node in each coalition [q, n], as a row of :attr:`embeddings`; −1 for nodes that are gone.
 
-        States that have not been met are computed.
+        States that have not been met are computed, even if they are many.
         """
+        return cast("Integers", self._rows(coalitions, len(coalitions) * len(self._trees.colouring.column)))
+
+    def rows_if_cheap(self, coalitions: Bits) -> Integers | None:
+        """The same, or None where the trees of the new states may have more nodes than the coalitions' graphs."""
+        height = self._trees.colouring.rounds + 1
+        return self._rows(coalitions, len(coalitions) * len(self._trees.colouring.column) // height)
+
+    def _rows(self, coalitions: Bits, most: int) -> Integers | None:
         colours = self._trees.colouring.of_nodes(coalitions)
         there = colours != 0
         rows = self._table.find(colours.reshape(-1, 1)).reshape(colours.shape)
         unknown = np.flatnonzero(there & (rows < 0))
         if len(unknown):
             fresh = unknown[np.unique(colours.ravel()[unknown], return_index=True)[1]]
+            if len(fresh) > most:
+                return None
             coalition, node = np.unravel_index(fresh, rows.shape)
             parts = [
                 self._learn(coalitions, coalition[start : start + _ROOTS_AT_ONCE], node[start : start + _ROOTS_AT_ONCE])

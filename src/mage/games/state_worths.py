@@ -159,7 +159,8 @@ class StateWorths:
         for start in range(0, len(numbering.coalitions), _AT_ONCE):
             colours.intern(self._colouring.of_nodes(numbering.coalitions[start : start + _AT_ONCE]).reshape(-1, 1))
         # A tree has no more different nodes at any height than there are states.
-        return _CHECKS + -(-(self._colouring.rounds + 1) * colours.size // self._game.participants.graph.num_nodes)
+        trees = -(-(self._colouring.rounds + 1) * colours.size // self._game.participants.graph.num_nodes)
+        return _CHECKS + min(trees, len(numbering.coalitions))
 
     def numbering(self, graph: PlayerGraph, tick: Callable[[int], None] | None = None) -> Numbering | None:
         """All connected coalitions by what tells them apart, or None where too many differ; the model is not asked.
@@ -258,7 +259,13 @@ def _by_pool(game: ModelView, colouring: Colouring, sample: Bits) -> StateWorths
         _check_colours(game, colouring.of_nodes(sample[:_WITH_NODES])[coalition, node], expected)
         raise NoTailError("computation trees of nodes are not to the model what they stand for")
     pool = _checked_pool(game, states, tail, sample, answers)
-    return StateWorths(game, candidate, lambda coalitions: pool(states.rows(coalitions)), pool)
+
+    def outputs(coalitions: Bits) -> Tensor:
+        rows = states.rows_if_cheap(coalitions)
+        # Where hardly any nodes are alike, as with features of their own, whole graphs are less work.
+        return game.outputs(coalitions) if rows is None else pool(rows)
+
+    return StateWorths(game, candidate, outputs, pool)
 
 
 def _check_colours(game: ModelView, colours: Bits, embeddings: Tensor) -> None:

@@ -3,12 +3,14 @@
 from itertools import combinations
 
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mage._kernels.closed_form import accumulate
-from mage.graph import Neighbourhoods
-from mage.indices.closed_form import Accumulator, sums_along_the_tree
+from mage.graph import Neighbourhoods, PlayerGraph
+from mage.indices.closed_form import Accumulator, coefficients, sums_along_the_tree
+from mage.indices.families import shapley_taylor
 from mage.indices.subsets import binomial_table
 from mage.testing import random_graph
 
@@ -59,3 +61,16 @@ def _place(members, first):
     """Where the part of a set is whose first decided member is this one."""
     others = [player for position, player in enumerate(members) if position != first]
     return (members[first], others[1] if len(others) == 2 else 0, others[0] if others else 0)
+
+
+@pytest.mark.parametrize("largest", [2, 12])
+def test_triples_of_few_and_of_many_among_forty(largest):
+    """Place by place where a coalition and its neighbours are few, in whole rows where they are many."""
+    graph = PlayerGraph(40, [(i, i + 1) for i in range(39)])
+    worths = np.random.default_rng(0).normal(size=sum(len(block.members) for block in graph.blocks(max_size=largest)))
+    weights = coefficients(shapley_taylor.measure(3, 3), 40, 3)
+    in_blocks, along_the_tree = (Accumulator(40, 3, weights) for _ in range(2))
+    for block in graph.blocks(max_size=largest):
+        in_blocks.add(block.members, block.neighbours, worths)
+    along_the_tree.add_all(graph, worths, largest)
+    np.testing.assert_allclose(in_blocks.values(), along_the_tree.values(), rtol=0, atol=1e-12)

@@ -32,6 +32,7 @@ def accumulate(
     outside = np.empty(num_players, dtype=np.uintp)
     # shares[q, j]: what a set gets whose largest member is involved[j] and which has q others in N(R).
     shares = np.empty((order, num_players))
+    whole = np.empty((order, num_players))
     picks = np.empty(max(order - 1, 1), dtype=np.int64)
     prefix = np.empty(max(order - 1, 1), dtype=np.int64)
     for coalition in range(members.shape[0]):
@@ -62,6 +63,21 @@ def accumulate(
                 row, share = totals[involved[a]], shares[outside[a]]
                 for j in range(a + 1, count):
                     row[involved[j]] += share[j]
+        elif order == 3 and 4 * count > num_players:
+            # Whole rows are added faster than places in them. What this writes below the diagonal nobody reads.
+            for q in range(3):
+                for j in range(num_players):
+                    whole[q, j] = 0.0
+                for j in range(count):
+                    whole[q, involved[j]] = shares[q, j]
+            for a in range(count):
+                first = np.int64(involved[a])
+                offset = first * (2 * num_players - first - 1) // 2 - first - 1
+                for b in range(a + 1, count):
+                    row = totals[np.uintp(offset + np.int64(involved[b]))]
+                    share = whole[outside[a] + outside[b]]
+                    for j in range(involved[b] + _ONE, np.uintp(num_players)):
+                        row[j] += share[j]
         elif order == 3:
             for a in range(count):
                 # Rank of the pair (i, i + 1), less i + 1: the rank of (i, j) is this plus j.

@@ -148,13 +148,18 @@ class StateWorths:
             rows[unknown] = self._table.find(keys[unknown])
         return self._values[rows]
 
-    def expected_runs(self, graph: PlayerGraph) -> int:
-        """About how many graphs the model would be run on for all connected coalitions; the model is not asked."""
+    def expected_runs(self, graph: PlayerGraph, limit: int = 0) -> int:
+        """About how many graphs the model would be run on for all connected coalitions; the model is not asked.
+
+        Args:
+            graph: The graph of the players.
+            limit: States are only counted where there are more different coalitions than this.
+        """
         numbering = self.numbering(graph)
         if numbering is None:
             return graph.count_connected()
-        if self._pool is None:
-            return len(numbering.coalitions)
+        if self._pool is None or _CHECKS + len(numbering.coalitions) <= limit:
+            return _CHECKS + len(numbering.coalitions)
         colours = CoalitionTable(1)
         for start in range(0, len(numbering.coalitions), _AT_ONCE):
             colours.intern(self._colouring.of_nodes(numbering.coalitions[start : start + _AT_ONCE]).reshape(-1, 1))

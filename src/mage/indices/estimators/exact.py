@@ -56,7 +56,7 @@ def fits_by_states(problem: Problem, budget: int) -> bool:
     """Whether states of nodes bring all connected coalitions within a budget of runs of the model."""
     if problem.graph.count_connected(cap=STATES_LIMIT) > STATES_LIMIT or problem.game.states is None:
         return False
-    return problem.game.states.expected_runs(problem.graph) <= budget
+    return problem.game.states.expected_runs(problem.graph, budget) <= budget
 
 
 def readable(number: int) -> str:

@@ -68,7 +68,7 @@ def exact_choices(problem: Problem, reasons: list[str] | None = None) -> Iterato
     number = f"more than {STATES_LIMIT:,}" if count > STATES_LIMIT else f"{count:,}"
     reasons.append(f"{number} connected coalitions, limit {limit:,}")
     if count <= STATES_LIMIT and problem.game.states is not None:
-        runs = problem.game.states.expected_runs(problem.graph)
+        runs = problem.game.states.expected_runs(problem.graph, limit)
         if runs <= limit:
             yield Choice("exact", f"{number} connected coalitions, which the model is asked for by states")
             return

@@ -265,12 +265,12 @@ def _by_pool(game: ModelView, colouring: Colouring, sample: Bits) -> StateWorths
         raise NoTailError("computation trees of nodes are not to the model what they stand for")
     pool = _checked_pool(game, states, tail, sample, answers)
 
-    def outputs(coalitions: Bits) -> Tensor:
+    def by_states(coalitions: Bits) -> Tensor:
         rows = states.rows_if_cheap(coalitions)
         # Where hardly any nodes are alike, as with features of their own, whole graphs are less work.
         return game.outputs(coalitions) if rows is None else pool(rows)
 
-    return StateWorths(game, candidate, outputs, pool)
+    return StateWorths(game, candidate, by_states, pool)
 
 
 def _check_colours(game: ModelView, colours: Bits, embeddings: Tensor) -> None:

@@ -23,6 +23,7 @@ QUICK = """
 |explain-image none.png|train|train imagenet|train benzene --model mlp|datasets|datasets benzene|datasets nope
 |datasets --json|benchmark|benchmark nonsense|benchmark ablation --datasets mutagenic|benchmark ablation --graphs 0
 |benchmark ablation --export table.pdf|benchmark ablation --engine dask|report|report nowhere|demo --seed -1
+|view nowhere.mage|compare a.mage b.mage|explain --smiles CCO --dataset benzen
 """
 
 

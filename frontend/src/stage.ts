@@ -8,6 +8,8 @@ import { NOTHING, type Store } from "./store";
 import { View } from "./view";
 
 const PARTNERS = 5;
+const LABEL_SIZE = 10.5;
+const LEAST_TYPE = 8; // pixels
 const LEAST_TARGET = 13; // pixels from the middle of a node
 const MOST_WIDENED = 150; // nodes
 
@@ -189,11 +191,11 @@ export class Stage {
     for (const badge of this.layers.badges.children) {
       set(badge.firstElementChild as Element, { transform: `scale(${scale.toFixed(2)})` });
     }
-    const size = 10.5 * scale;
+    const size = Math.max(LABEL_SIZE, LEAST_TYPE * this.view.unitsPerPixel);
     const type = `${size.toFixed(1)}px`;
     if (this.layers.labels.style.fontSize !== type) {
       this.layers.labels.style.fontSize = type;
-      this.hideCovered(size, scale > 1);
+      this.hideCovered(size, size > LABEL_SIZE);
     }
     this.widenTargets();
   }

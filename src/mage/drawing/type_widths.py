@@ -20,7 +20,7 @@ _GROUPS = {
 }
 _WIDTHS = {letter: width for width, letters in _GROUPS.items() for letter in letters}
 _OTHER, _WIDE = 620, 1000
-_WIDER = 1.12  # types of other systems are up to this much wider
+_WIDER = 1.2  # types of other systems are up to this much wider
 
 
 def text_width(text: str, size: float) -> float:

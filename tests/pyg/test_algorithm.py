@@ -149,6 +149,46 @@ def test_wrong_targets_are_named():
         explain(data.x, data.edge_index, target=torch.full((20,), float("nan")), index=0)
 
 
+@pytest.mark.parametrize(
+    ("changes", "reason"),
+    [
+        ({"x": [[1.0] * 4] * 9}, "x and edge_index must be two tensors"),
+        ({"edge_index": [[0], [1]]}, "x and edge_index must be two tensors"),
+        ({"edge_index": torch.tensor([[0], [9]])}, "edge_index names nodes outside 0 … 8"),
+        ({"edge_index": torch.tensor([[0.0], [1.0]])}, "edge_index must hold int64 numbers"),
+        ({"batch": torch.zeros(9)}, "batch must be an int64 tensor"),
+        ({"batch": torch.zeros(3, dtype=torch.long)}, "the graph of each of 9 nodes, got torch.int64 \\[3\\]"),
+        ({"batch": [0] * 9}, "batch must be an int64 tensor .* got list"),
+        ({"batch": torch.full((9,), -1)}, "batch must number graphs from 0 on"),
+        ({"target": 1}, "target must be a tensor, got int"),
+        ({"target": torch.tensor([9])}, "target must be a class 0 … 2, got 9"),
+        ({"target": torch.tensor([-1])}, "target must be the number of a class, got -1"),
+        ({"index": "first"}, "index must be a number or a tensor of numbers, got 'first'"),
+        ({"batch": torch.tensor([0] * 4 + [2] * 5), "index": 1, "target": torch.tensor([0, 0, 0])}, "has no nodes"),
+    ],
+)
+def test_odd_inputs_are_named(changes, reason):
+    data, explain = graph(), explainer(GraphNet().eval(), kind="phenomenon")
+    given = {"x": data.x, "edge_index": data.edge_index[:, :0], "target": torch.tensor([1])} | changes
+    with pytest.raises((ValueError, TypeError), match=reason):
+        explain(**given)
+
+
+def test_compiled_models_are_asked_without_compilation():
+    class Compiled(torch.nn.Module):
+        def __init__(self, model):
+            super().__init__()
+            self._orig_mod, self.calls = model, 0
+
+        def forward(self, x, edge_index, batch=None):
+            self.calls += 1
+            return self._orig_mod(x, edge_index, batch)
+
+    data, model = graph(), Compiled(GraphNet().eval())
+    explainer(model)(data.x, data.edge_index, batch=torch.zeros(9, dtype=torch.long))
+    assert model.calls <= 3
+
+
 def test_outputs_that_belong_to_nothing_are_refused():
     class Odd(NodeNet):
         def forward(self, x, edge_index):

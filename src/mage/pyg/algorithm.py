@@ -84,6 +84,8 @@ class MAGEExplainer(ExplainerAlgorithm):  # type: ignore[misc]  # PyG ships no t
         **kwargs: Any,
     ) -> MAGEExplanation | MAGEHeteroExplanation:
         """Explain the outputs that ``index`` names; see the class."""
+        if target is not None and not isinstance(target, Tensor):
+            raise TypeError(f"target must be a tensor, got {type(target).__name__}")
         given = self._input(model, x, edge_index, kwargs)
         prediction = self._prediction(model, x, edge_index, kwargs)
         level = given.level(model, self.model_config.task_level.value, prediction, self.request.graph.select)
@@ -107,7 +109,9 @@ class MAGEExplainer(ExplainerAlgorithm):  # type: ignore[misc]  # PyG ships no t
             raise TypeError(
                 f"x and edge_index must be two tensors, or two dictionaries of tensors by type; got {kinds}"
             )
-        return PyGInput(x, edge_index, extras, takes_batch(model, x, edge_index, extras))
+        given = PyGInput(x, edge_index, extras)
+        given.batched = takes_batch(model, x, edge_index, extras)
+        return given
 
     def _prediction(self, model: torch.nn.Module, x: Any, edge_index: Any, extras: dict[str, Any]) -> Tensor:
         """The model's output [r, c] on the whole input."""

@@ -56,7 +56,7 @@ class PyGCall:
         named = {key: self._argument(key, value, data) for key, value in self.extras.items()}
         if self.batched:
             named["batch"] = self._batch(data)
-        out = model(data.x, data.edge_index, **named)
+        out = unwrapped(model)(data.x, data.edge_index, **named)
         if self.row is None:
             return out
         rows = out.reshape(-1, self.num_graphs, *out.shape[1:])

@@ -11,6 +11,7 @@ from torch_geometric.data import HeteroData
 
 from mage._torch.evaluation import agree, evaluating, resolution_of
 from mage._torch.selection import selected
+from mage._torch.signatures import unwrapped
 from mage._torch.typed_graph import TypedGraph
 from mage.pyg.explanation import MAGEHeteroExplanation
 from mage.pyg.merging import ExplainedPart, edge_masks, feature_masks, node_masks, signed_data
@@ -35,7 +36,7 @@ class HeteroCall:
         named = {key: self._argument(key, value, data) for key, value in self.extras.items()}
         if self.batched:
             named["batch_dict"] = data.collect("batch")
-        return model(data.collect("x"), data.collect("edge_index"), **named)
+        return unwrapped(model)(data.collect("x"), data.collect("edge_index"), **named)
 
     def _argument(self, key: str, value: Any, data: HeteroData) -> Any:
         if key == "edge_label_index" and isinstance(value, Tensor):

@@ -50,14 +50,17 @@ class PyGInput:
         x: Node features.
         edge_index: Edges.
         extras: Further arguments of the model, by name.
+
+    Attributes:
         batched: Whether the model is told which graph each node belongs to.
     """
 
-    def __init__(self, x: Tensor, edge_index: Tensor, extras: Mapping[str, Any], batched: bool) -> None:
-        self.x, self.edge_index, self.extras, self.batched = x, edge_index, extras, batched
-        batch = extras.get("batch")
+    def __init__(self, x: Tensor, edge_index: Tensor, extras: Mapping[str, Any]) -> None:
+        self.x, self.edge_index, self.extras, self.batched = x, edge_index, extras, False
+        batch = _checked_batch(extras.get("batch"), len(x))
         several = isinstance(batch, Tensor) and batch.numel() > 0 and int(batch.max()) > 0
         self.batch: Tensor | None = batch if several else None
+        GraphInput.of(self._data())  # what is wrong with the graph is said before the model fails on it
 
     @property
     def num_graphs(self) -> int:
@@ -151,6 +154,18 @@ class PyGInput:
         data[GRAPH_OF_NODE] = numbers
         place = int(torch.nonzero(graphs == row))
         return InputPart(data, nodes, PyGCall(extras, self.batched, len(graphs), place, per_graph, data))
+
+
+def _checked_batch(batch: Any, num_nodes: int) -> Tensor | None:
+    """The graph of each node; None where there is one graph."""
+    if batch is None:
+        return None
+    if not isinstance(batch, Tensor) or batch.dtype != torch.long or batch.shape != (num_nodes,):
+        what = f"{batch.dtype} {list(batch.shape)}" if isinstance(batch, Tensor) else type(batch).__name__
+        raise ValueError(f"batch must be an int64 tensor with the graph of each of {num_nodes} nodes, got {what}")
+    if batch.numel() and int(batch.min()) < 0:
+        raise ValueError(f"batch must number graphs from 0 on, got {int(batch.min())}")
+    return batch
 
 
 def _joined_to(nodes: Tensor, edge_index: Tensor) -> Tensor:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import torch
 from torch import Tensor
@@ -73,7 +73,10 @@ def checked_index(index: int | Tensor | Sequence[int] | None, count: int) -> lis
     """Rows by number; negative ones count from the end, and truth values choose."""
     if index is None:
         return list(range(count))
-    rows: Any = torch.as_tensor(index).flatten()
+    try:
+        rows = torch.as_tensor(index).flatten()
+    except (TypeError, ValueError, RuntimeError):
+        raise TypeError(f"index must be a number or a tensor of numbers, got {index!r}") from None
     if rows.dtype == torch.bool:
         if len(rows) != count:
             raise ValueError(f"index: a mask needs a value for each of {count} outputs, got {len(rows)}")

@@ -48,7 +48,7 @@ def test_code_blocks_run(page, tmp_path, monkeypatch, capsys):
             exec(compile(block, page.name, "exec"), scope)  # noqa: S102 (our own documentation)
     if page.name == "README.md":
         assert "proven optimal" in capsys.readouterr().out
-        assert {motif.sign for motif in scope["explanation"].motifs} == {1, -1}
+        assert {motif.sign for motif in scope["explanation"].all_motifs} == {1, -1}
         assert scope["explanation"].interactions.exact
     if page.name == "adding.md":
         assert scope["explanation"].method == "Peeling"

@@ -103,7 +103,7 @@ def test_a_plain_game_has_values_and_no_probabilities():
     assert "alone 5, without it 1" in repr(explanation)
     assert explanation.saturation == ""
     steps = waterfall(found)
-    assert [step.end - step.start for step in steps[1:-1]] == [3.0, -1.0, 0.0, 0.0]
+    assert [step.end - step.start for step in steps[1:-1]] == [3.0, -1.0, 0.0]
     assert (steps[0].end, steps[-1].end) == (2.0, 4.0)
 
 

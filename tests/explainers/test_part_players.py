@@ -157,7 +157,7 @@ def test_they_are_kept_drawn_and_repeated(players, tmp_path):
 @pytest.mark.parametrize("players", [long_case("edges"), "features"])
 def test_of_too_many_the_strongest_play(players):
     model, data = model_and_graph()
-    explanation = mage.explain(model, data, target=1, players=players, max_players=3, order=1, output="logit")
+    explanation = mage.explain(model, data, target=1, players=players, max_players=3, order=1, output="logit", tau=1.0)
     whole = mage.explain(model, data, target=1, players=players, order=1, output="logit")
     assert len(explanation.players) == 3 < len(whole.players)
     assert explanation.players_cap.players == len(whole.players)

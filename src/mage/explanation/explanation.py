@@ -21,7 +21,7 @@ from mage.explanation.records import Consequences, MotifFeatures, Origin, Player
 from mage.explanation.storage import load_explanation, save
 from mage.explanation.subject import GraphSubject, ImageSubject, Subject, subject_of
 from mage.indices import Interactions
-from mage.motifs import Motif, MotifSet
+from mage.motifs import Motif, MotifSet, labels_of
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -177,10 +177,7 @@ class Explanation:
     @cached_property
     def all_labels(self) -> Integers:
         """For each node the place of its motif in :attr:`all_motifs`, from 1; 0 for none."""
-        labels = np.zeros(self.num_nodes, dtype=np.int64)
-        for place, motif in enumerate(self.all_motifs, start=1):
-            labels[list(motif.nodes)] = place
-        return labels
+        return labels_of(self.all_motifs, self.num_nodes)
 
     # -- masks and scores -----------------------------------------------------------------------------------------
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -39,6 +39,14 @@ class Motif:
 
     def __len__(self) -> int:
         return len(self.nodes)
+
+
+def labels_of(motifs: Iterable[Motif], num_nodes: int) -> Integers:
+    """For each node the place of its motif, from 1; 0 for none."""
+    labels = np.zeros(num_nodes, dtype=np.int64)
+    for place, motif in enumerate(motifs, start=1):
+        labels[list(motif.nodes)] = place
+    return labels
 
 
 @dataclass(frozen=True)
@@ -141,10 +149,7 @@ class MotifSet:
     @property
     def labels(self) -> Integers:
         """For each node the rank of its motif, 1 for the strongest, 0 for none; a partition, as AMI wants it."""
-        labels = np.zeros(self.num_nodes, dtype=np.int64)
-        for rank, motif in enumerate(self.motifs, start=1):
-            labels[list(motif.nodes)] = rank
-        return labels
+        return labels_of(self.motifs, self.num_nodes)
 
     def __len__(self) -> int:
         return len(self.motifs)

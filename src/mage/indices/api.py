@@ -21,6 +21,9 @@ from mage.indices.subsets import MOST_SUBSETS
 
 _log = logging.getLogger("mage")
 _USUAL = IndexRequest()
+_OF_GAMES = ("graph", "baseline", "names")
+_OF_ESTIMATES = ("values", "std_error", "exact", "num_permutations", "num_samples", "stopped")
+"""Fields of results that are taken over from games and from estimates."""
 
 
 def interactions(
@@ -151,19 +154,12 @@ def _computed(
         return Interactions(
             index=problem.family.name,
             order=problem.order,
-            graph=game.graph,
-            values=estimate.values,
-            std_error=estimate.std_error,
-            exact=estimate.exact,
             method=choice.method,
-            num_queries=game.num_queries - first_query,
-            num_permutations=estimate.num_permutations,
-            num_samples=estimate.num_samples,
-            baseline=game.baseline,
-            names=game.names,
-            stopped=estimate.stopped,
             reason=choice.reason,
+            num_queries=game.num_queries - first_query,
             error_parts=None if estimate.exact else estimate.parts,
+            **{name: getattr(game, name) for name in _OF_GAMES},
+            **{name: getattr(estimate, name) for name in _OF_ESTIMATES},
         )
 
     monitor = Monitor(build, request.tolerance, request.until, callback)

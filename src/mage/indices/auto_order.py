@@ -18,17 +18,14 @@ from mage.indices.result import Interactions
 
 _log = logging.getLogger("mage")
 
+Callback = Callable[[Interactions], Any]
 TRIPLES = 3
 FEW_PLAYERS = 40
 """Players up to which interactions of three are estimated where they cannot be exact; there are 9,880 sets of three."""
 
 
 def best_interactions(
-    game: Game,
-    request: IndexRequest,
-    *,
-    callback: Callable[[Interactions], Any] | None = None,
-    progress: bool | None = None,
+    game: Game, request: IndexRequest, *, callback: Callback | None = None, progress: bool | None = None
 ) -> Interactions:
     """The interactions of a request; of order 3 where the order is left open and that is within reach, else of order 2.
 

@@ -308,7 +308,7 @@ def test_queries_are_what_the_model_sees(masking):
 @pytest.mark.parametrize("masking", ["split", "zero"])
 def test_queries_are_nodes_of_whole_graphs_where_states_are_shared(masking):
     data = make_data()
-    # Under "zero" all edges stay, so that most nodes of so small a graph differ in most coalitions.
+    # Bounds that hold, not goals: under "zero" so small a graph saves nothing.
     for kinds, most in ((1, 0.5 if masking == "split" else 1.0), (NODES, 1.0)):
         data.x = torch.eye(FEATURES)[torch.zeros(NODES, dtype=torch.long)] if kinds == 1 else torch.randn_like(data.x)
         spy = Counting(Plain(GCNConv).eval(), lambda x, batch: len(x))

@@ -13,7 +13,7 @@ from mage.report import explanation_page
 from tests.helpers.explanations import made_up
 
 TYPES = ("author", "paper", "author", "paper", "venue", "paper")
-STYLES = Path(__file__).parents[2] / "src" / "mage" / "report" / "assets" / "explanation.css"
+STYLES = Path(__file__).parents[2] / "src" / "mage" / "report" / "assets" / "drawing.css"
 
 
 def typed():
@@ -39,5 +39,5 @@ def test_figures_and_pages_name_the_types():
 
 
 def test_the_style_sheet_has_the_same_colours():
-    found = dict(re.findall(r"\.type-(\d)\{fill:(#\w+)\}", STYLES.read_text()))
+    found = dict(re.findall(r"\.type-(\d) \{ fill: (#\w+); \}", STYLES.read_text()))
     assert [found[str(number)] for number in range(len(TYPE_COLOURS))] == list(TYPE_COLOURS)

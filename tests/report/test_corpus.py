@@ -1,15 +1,19 @@
 """The corpus page: what it counts, and how it behaves in a browser."""
 
+import base64
 import json
 import re
+import zlib
 from dataclasses import replace
+from xml.etree import ElementTree
 
 import pytest
 
 from mage.experiments.pages import run_page
 from mage.explanation import GraphSubject, SentenceSubject
-from mage.report.corpus.content import corpus_content, least_graphs
+from mage.report.corpus.content import BLOCK, corpus_content, least_graphs
 from mage.report.corpus.entries import class_names, read_entries
+from mage.report.still_picture import still_picture
 from tests.helpers.corpora import aniline, benzene, explained, nitrobenzene, write_molecules
 
 pytest.importorskip("rdkit")
@@ -226,7 +230,8 @@ def test_hostile_text_stays_text(opened, tmp_path):
     assert found.complaints == []
     assert found.requests == []
     assert found.texts("h1") == [HOSTILE]
-    assert f"{HOSTILE} <b>bold</b>" in " ".join(found.texts("#details .sentence")[0].split())
+    found.page.locator("#details svg").wait_for()
+    assert found.texts("#details .layer-labels text")[:2] == [HOSTILE, "<b>bold</b>"]
 
 
 def test_sentences_are_read_in_order(opened, tmp_path):
@@ -237,10 +242,16 @@ def test_sentences_are_read_in_order(opened, tmp_path):
         made.save(tmp_path / f"{number}.mage")
     found = opened(run_page(tmp_path).text)
     assert found.texts("#panel-0 .block:first-child h4 span:first-child") == ["not · bad"]
-    sentence = found.page.locator("#rows .sentence").first
-    assert " ".join(sentence.inner_text().split()) == "not a bad film"
-    assert sentence.locator("mark.for").all_text_contents() == ["not", "bad"]
-    assert sentence.locator("mark.against").all_text_contents() == ["film"]
+    found.page.locator("#rows").scroll_into_view_if_needed()
+    drawing = found.page.locator("#rows svg").first
+    drawing.wait_for()
+    assert drawing.locator(".layer-labels text").all_text_contents() == words
+    places = drawing.locator(".layer-labels text").evaluate_all(
+        "texts => texts.map(text => text.getBoundingClientRect().x)"
+    )
+    assert places == sorted(places)
+    assert drawing.locator(".region.for").count() == 2
+    assert drawing.locator(".region.against").count() == 1
 
 
 def test_many_graphs_come_in_pages(opened, tmp_path):
@@ -264,14 +275,61 @@ def test_regression_has_no_classes(opened, tmp_path):
         made.save(tmp_path / f"{number}.mage")
     found = opened(run_page(tmp_path).text)
     assert found.page.locator("#filters [name=target]").is_hidden()
-    assert found.texts("#rows td:nth-child(6)") == ["2", "1", "0"]
+    assert found.texts("#rows [data-column=probability]") == ["2", "1", "0"]
     assert found.complaints == []
 
 
+def svg_of(text):
+    """A drawing as elements."""
+    return ElementTree.fromstring(text)  # noqa: S314 - the page made it just now
+
+
+def drawings_of(content):
+    """The drawings of all graphs, as the page unpacks them."""
+    return [svg for block in content["drawings"] for svg in json.loads(zlib.decompress(base64.b64decode(block)))]
+
+
 def test_large_graphs_are_drawn_around_their_motifs(tmp_path):
-    edges = [(v, v + 1) for v in range(399)]
-    explained([str(v) for v in range(400)], edges, [((200, 201), 1.0)]).save(tmp_path / "long.mage")
-    scene = content_of(run_page(tmp_path).text)["graphs"][0]["scene"]
-    assert len(scene["nodes"]) == 150
-    assert {200, 201} <= set(scene["nodes"])
-    assert len(scene["edges"]) == 149
+    names, pairs = [str(v) for v in range(400)], [(v, v + 1) for v in range(399)]
+    near = explained(names[190:211], [(v, v + 1) for v in range(20)], [])
+    motifs = explained(names, pairs, [((200, 201), 1.0)])
+    players = tuple((v,) for v in range(190, 211))
+    replace(motifs, players=players, interactions=near.interactions).save(tmp_path / "long.mage")
+    content = content_of(run_page(tmp_path).text)
+    assert content["graphs"][0]["drawn"] == 60
+    drawing = svg_of(drawings_of(content)[0])
+    members = [title.text for title in drawing.iterfind(".//{*}g[@class='node for-side']/{*}title")]
+    assert members == ["200", "201"]
+    assert len(drawing.findall(".//{*}circle")) == 60
+    assert len(drawing.findall(".//{*}line")) == 59
+
+
+def test_the_report_draws_as_the_page_does(folder):
+    entries, _ = read_entries(sorted(folder.iterdir()))
+    drawings = drawings_of(corpus_content(entries))
+    assert len(drawings) == len(entries)
+    for entry, drawing in zip(entries, drawings, strict=True):
+        still = still_picture(entry.explanation)
+        layers = r'<g class="layer-.*</svg>'
+        assert re.search(layers, drawing)[0] == re.search(layers, still)[0]
+
+
+def test_drawings_are_packed_in_blocks_that_a_browser_unpacks(opened, tmp_path):
+    for number in range(BLOCK + 2):
+        explained(["0", "1", "2"], [(0, 1), (1, 2)], [((0, 1), 1.0)], position=number).save(
+            tmp_path / f"{number:03d}.mage"
+        )
+    text = run_page(tmp_path).text
+    assert len(content_of(text)["drawings"]) == 2
+    found = opened(text)
+    found.page.locator("#rows tr").last.scroll_into_view_if_needed()
+    found.page.locator("#rows tr").last.locator("svg .blob").first.wait_for()
+    assert found.complaints == []
+
+
+def test_a_pattern_of_a_molecule_is_drawn_with_its_bonds(folder):
+    entries, _ = read_entries(sorted(folder.iterdir()))
+    patterns = {pattern["name"]: pattern for pattern in corpus_content(entries)["patterns"]}
+    drawing = svg_of(patterns["nitro"]["drawing"])
+    assert "molecule" in drawing.get("class")
+    assert len(drawing.findall(".//{*}g[@class='bonds']/{*}path")) > 4

@@ -4,7 +4,6 @@ import importlib
 from dataclasses import replace
 
 import networkx as nx
-import numpy as np
 import pytest
 
 from mage.drawing.labelled_graphs import Catalogue, LabelledGraph
@@ -13,7 +12,6 @@ from mage.drawing.motif_names import molecule_graph
 from mage.drawing.pattern_names import formula, pattern_name, pattern_text
 from mage.explanation import GraphSubject, MoleculeSubject
 from mage.report.corpus.entries import read_entries
-from mage.report.corpus.scenes import graph_places
 from tests.helpers.corpora import aniline, benzene, explained, nitrobenzene
 
 chem = pytest.importorskip("rdkit.Chem")
@@ -154,13 +152,3 @@ def test_one_group_on_a_skeleton_is_written_as_chemists_do():
 
 def test_words_are_named_by_themselves():
     assert pattern_text(LabelledGraph.make(["not", "bad"], [(0, 1, "")]), False) == "not · bad"
-
-
-def test_layouts_keep_distances_and_repeat():
-    cycle = LabelledGraph.make([""] * 6, [(v, (v + 1) % 6, "") for v in range(6)])
-    places = graph_places(cycle)
-    sides = [np.linalg.norm(places[v] - places[(v + 1) % 6]) for v in range(6)]
-    assert np.ptp(sides) < 0.05 * np.mean(sides)
-    assert np.array_equal(places, graph_places(cycle))
-    apart = LabelledGraph.make(["", ""], [])
-    assert np.linalg.norm(np.subtract(*graph_places(apart))) > 1

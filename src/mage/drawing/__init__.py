@@ -6,9 +6,9 @@ from mage.drawing.molecules import Molecule, molecule_of
 from mage.drawing.motif_names import MotifName, motif_names
 from mage.drawing.pictures import decode_runs, encode_runs, outlines, png_uri
 from mage.drawing.scene import Scene
-from mage.drawing.scenes import drawable, scene_of, undirected_edges
+from mage.drawing.scenes import drawable, pattern_scene, scene_of, undirected_edges
 from mage.drawing.sentences import words_of
-from mage.drawing.svg import scene_svg
+from mage.drawing.svg import hatch_svg, pattern_svg, scene_svg
 from mage.drawing.untangling import num_crossings
 
 __all__ = [
@@ -22,10 +22,13 @@ __all__ = [
     "decode_runs",
     "drawable",
     "encode_runs",
+    "hatch_svg",
     "molecule_of",
     "motif_names",
     "num_crossings",
     "outlines",
+    "pattern_scene",
+    "pattern_svg",
     "png_uri",
     "scene_of",
     "scene_svg",

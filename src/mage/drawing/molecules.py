@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import importlib
 import re
 from collections.abc import Sequence
@@ -59,6 +60,35 @@ class Molecule:
             return ""
         chem = importlib.import_module("rdkit.Chem")
         return str(chem.MolFragmentToSmiles(self.chemical, atomsToUse=list(atoms), canonical=True))
+
+    def fragment(self, atoms: Sequence[int]) -> Any:
+        """RDKit's molecule of some atoms, in this order, where they are drawn in the whole; None without RDKit.
+
+        Nothing is put where bonds were cut. Hydrogens that are no nodes stay on atoms other than carbon.
+        """
+        if self.chemical is None:
+            return None
+        chem = importlib.import_module("rdkit.Chem")
+        whole = chem.RWMol(self.chemical)
+        with contextlib.suppress(ValueError):
+            chem.Kekulize(whole, clearAromaticFlags=True)
+        whole.RemoveAllConformers()
+        places = chem.Conformer(whole.GetNumAtoms())
+        for atom, (x, y) in enumerate(self.positions if self.positions is not None else ()):
+            places.SetAtomPosition(atom, (float(x), float(y), 0.0))
+        whole.AddConformer(places)
+        for atom, hydrogens in zip(whole.GetAtoms(), self.hydrogens, strict=True):
+            atom.SetNoImplicit(True)
+            atom.SetNumExplicitHs(0 if atom.GetSymbol() == "C" else hydrogens)
+            atom.SetNumRadicalElectrons(0)
+        part = chem.RWMol(chem.RenumberAtoms(whole, [*atoms, *sorted(set(range(len(self.elements))) - set(atoms))]))
+        part.BeginBatchEdit()
+        for atom in range(len(atoms), len(self.elements)):
+            part.RemoveAtom(atom)
+        part.CommitBatchEdit()
+        part.UpdatePropertyCache(strict=False)
+        chem.FastFindRings(part)
+        return part.GetMol()
 
     def smarts(self, atoms: Sequence[int]) -> str:
         """RDKit's SMARTS of a fragment; empty without RDKit."""

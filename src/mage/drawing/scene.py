@@ -79,6 +79,7 @@ class Scene:
         picture: For an image, the picture.
         scale: Most pixels for one unit, so that small drawings do not swell.
         types: For a graph with types of nodes, the type of each node.
+        all_types: Types in the order of their colours, for a part of a graph; by default those of the nodes.
     """
 
     kind: str
@@ -96,11 +97,12 @@ class Scene:
     picture: Picture | None = field(default=None)
     scale: float = 1.5
     types: tuple[str, ...] = ()
+    all_types: tuple[str, ...] = ()
 
     @property
     def kinds(self) -> tuple[str, ...]:
         """The types of nodes, each once."""
-        return tuple(dict.fromkeys(self.types))
+        return self.all_types or tuple(dict.fromkeys(self.types))
 
     def type_number(self, node: int) -> int:
         """Which of the colours of types a node has."""

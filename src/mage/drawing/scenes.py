@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,7 +12,8 @@ from mage._core.typing import Integers
 from mage.drawing.labels import place_labels
 from mage.drawing.layout import stress_layout, turned
 from mage.drawing.molecule_shapes import draw_molecule
-from mage.drawing.molecules import molecule_of
+from mage.drawing.molecules import Molecule, molecule_of
+from mage.drawing.motif_places import inner_edges
 from mage.drawing.scene import Box, Picture, Scene, bounding_box
 from mage.drawing.sentences import sentence_scene
 from mage.explanation.crop import crop, nodes_in_view
@@ -29,13 +31,19 @@ _MOST_LABELS = 80
 _MOST_WITH_ROOM = 40  # nodes; drawings of so many are widened until their names do not touch
 _UNIT = 58.0  # length of an edge
 _WIDER = (1.0, 1.15, 1.3, 1.5, 1.75, 2.0)
+_NARROW = 420.0  # length of a line of words in a column of a table
 _PICTURE_SIDE = 480.0  # of the longer side, whatever the number of pixels
 
 
-def scene_of(explanation: Explanation) -> Scene:
-    """The drawing of an explanation, without its motifs; what does not fit the graph is passed over."""
+def scene_of(explanation: Explanation, narrow: bool = False) -> Scene:
+    """The drawing of an explanation, without its motifs; what does not fit the graph is passed over.
+
+    Args:
+        explanation: What to draw.
+        narrow: Whether sentences are set in short lines, for a column of a table.
+    """
     make = next(make for kind, make in _SCENES.items() if isinstance(explanation.subject, kind))
-    return make(explanation) or _graph(explanation)
+    return make(explanation, narrow) or _graph(explanation)
 
 
 def drawable(explanation: Explanation, most_nodes: int = _MOST_NODES) -> Explanation:
@@ -134,38 +142,71 @@ def picture_scene(pixels: Any, segments: Any, count: int, edges: list[tuple[int,
     )
 
 
-def _image(explanation: Explanation) -> Scene:
+def _image(explanation: Explanation, _narrow: bool) -> Scene:
     subject: Any = explanation.subject
     return picture_scene(subject.pixels, subject.segments, explanation.num_nodes, undirected_edges(explanation))
 
 
-def _sentence(explanation: Explanation) -> Scene:
-    subject: Any = explanation.subject
-    return sentence_scene(subject.words, undirected_edges(explanation))
+def molecule_scene(chemical: Any, elements: Sequence[str], edges: Sequence[tuple[int, int]]) -> Scene:
+    """A molecule as RDKit draws it: shapes in one ink, and where its atoms lie.
 
-
-def _molecule(explanation: Explanation) -> Scene | None:
-    """The molecule as RDKit draws it, if it is here: shapes in one ink, and where its atoms lie."""
-    molecule = molecule_of(explanation)
-    if molecule is None or molecule.chemical is None:
-        return None
-    drawing = draw_molecule(molecule.chemical, scalingFactor=_BOND_SCALE)
+    Args:
+        chemical: RDKit's molecule.
+        elements: The element of each atom.
+        edges: Pairs of atoms.
+    """
+    drawing = draw_molecule(chemical, scalingFactor=_BOND_SCALE)
     width, height = drawing.size
     return Scene(
         kind="molecule",
         box=Box(-24.0, -34.0, width + 48, height + 58),
         places=np.array(drawing.places, dtype=np.float64).reshape(-1, 2),
-        edges=tuple(undirected_edges(explanation)),
+        edges=tuple(edges),
         radius=_ATOM_RADIUS,
         reach=_ATOM_RADIUS + 2,
-        labels=(None,) * explanation.num_nodes,
+        labels=(None,) * len(elements),
         ink=drawing.shapes,
-        symbols=molecule.elements,
+        symbols=tuple(elements),
         scale=1.6,
     )
 
 
-def _graph(explanation: Explanation) -> Scene:
+def pattern_scene(
+    explanation: Explanation, nodes: Sequence[int], labels: Sequence[str], molecule: Molecule | None = None
+) -> Scene:
+    """Some nodes of an explained graph by themselves, drawn as the whole is: atoms, words in their order, or circles.
+
+    Args:
+        explanation: The explanation of the whole.
+        nodes: The nodes.
+        labels: What to write for each of them where they are no atoms.
+        molecule: The molecule that the explanation is about.
+    """
+    at = {node: number for number, node in enumerate(nodes)}
+    edges = [(at[i], at[j]) for i, j in inner_edges(nodes, undirected_edges(explanation))]
+    if molecule is not None and molecule.chemical is not None:
+        return molecule_scene(molecule.fragment(nodes), [molecule.elements[atom] for atom in nodes], edges)
+    if isinstance(explanation.subject, SentenceSubject):
+        return sentence_scene(labels, edges, _NARROW)
+    types = types_of(explanation)
+    scene = graph_scene(tuple(labels), edges, types=tuple(types[node] for node in nodes) if types else ())
+    return replace(scene, all_types=tuple(dict.fromkeys(types)))
+
+
+def _sentence(explanation: Explanation, narrow: bool) -> Scene:
+    subject: Any = explanation.subject
+    return sentence_scene(subject.words, undirected_edges(explanation), _NARROW if narrow else None)
+
+
+def _molecule(explanation: Explanation, _narrow: bool) -> Scene | None:
+    """The molecule, where RDKit is installed."""
+    molecule = molecule_of(explanation)
+    if molecule is None or molecule.chemical is None:
+        return None
+    return molecule_scene(molecule.chemical, molecule.elements, undirected_edges(explanation))
+
+
+def _graph(explanation: Explanation, _narrow: bool = False) -> Scene:
     return graph_scene(explanation.names, undirected_edges(explanation), types=types_of(explanation))
 
 
@@ -175,7 +216,7 @@ def types_of(explanation: Explanation) -> tuple[str, ...]:
 
 
 # A new kind of subject is drawn as a graph until it has a line here. Graphs of named atoms are molecules.
-_SCENES: dict[type[Subject], Callable[[Explanation], Scene | None]] = {
+_SCENES: dict[type[Subject], Callable[[Explanation, bool], Scene | None]] = {
     ImageSubject: _image,
     MoleculeSubject: _molecule,
     SentenceSubject: _sentence,

@@ -29,10 +29,16 @@ def words_of(explanation: Explanation) -> tuple[str, ...]:
     return tuple(subject.words) if isinstance(subject, SentenceSubject) else tuple(explanation.names)
 
 
-def sentence_scene(words: Sequence[str], edges: Sequence[tuple[int, int]]) -> Scene:
-    """A sentence in one line, or in several as a book would set them."""
+def sentence_scene(words: Sequence[str], edges: Sequence[tuple[int, int]], longest_line: float | None = None) -> Scene:
+    """A sentence in one line, or in several as a book would set them.
+
+    Args:
+        words: Its words.
+        edges: Pairs of words.
+        longest_line: Length of a line; by default one line as long as it can be read on a screen.
+    """
     widths = [max(10.0, text_width(word, WORD_SIZE)) + 2 * _PADDING for word in words]
-    lines = _lines(widths)
+    lines = _lines(widths, longest_line or _LONGEST_LINE, longest_line or _WRAPPED_LINE)
     line_of = {word: line for line, members in enumerate(lines) for word in members}
     is_near = [line_of[i] == line_of[j] for i, j in edges]
     depths = _depths(edges, is_near)
@@ -79,14 +85,14 @@ def _arc(first: Sequence[float], second: Sequence[float], depth: int) -> str:
     )
 
 
-def _lines(widths: Sequence[float]) -> list[list[int]]:
+def _lines(widths: Sequence[float], longest: float, wrapped: float) -> list[list[int]]:
     """Words in lines: one as long as it stays readable, else several."""
-    if sum(widths) + _GAP * len(widths) <= _LONGEST_LINE:
+    if sum(widths) + _GAP * len(widths) <= longest:
         return [list(range(len(widths)))]
     lines: list[list[int]] = []
     filled = float("inf")
     for word, width in enumerate(widths):
-        if filled + width > _WRAPPED_LINE:
+        if filled + width > wrapped:
             lines.append([])
             filled = 0.0
         lines[-1].append(word)

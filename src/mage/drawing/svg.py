@@ -6,7 +6,7 @@ Classes are those of the page's script, so that its style sheet colours both ali
 from __future__ import annotations
 
 import html
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from mage._core.typing import Floats
@@ -26,32 +26,60 @@ _HATCH = (
 _WIDEST = 760.0
 
 
-def scene_svg(explanation: Explanation, scene: Scene, truth: bool = True) -> str:
+def scene_svg(explanation: Explanation, scene: Scene, truth: bool = True, with_hatch: bool = True) -> str:
     """The drawing of an explanation with its motifs as one SVG element.
 
     Args:
         explanation: What to draw.
         scene: Where everything lies; see :func:`mage.drawing.scene_of`.
         truth: Whether to ring the nodes of the ground truth, where it is known.
+        with_hatch: Whether the element defines its hatching; a page of many drawings has :func:`hatch_svg` once.
     """
     motifs = coloured_motifs(explanation)
-    layers = [
-        ("below", _below(scene)),
-        ("motifs", [*_veil(scene, explanation), *(part for motif in motifs for part in _motif(scene, motif))]),
-        ("edges", _edges(scene, motifs)),
-        ("above", _ink(scene)),
-        ("nodes", _nodes(scene, motifs, explanation, truth)),
-        ("labels", _labels(scene)),
-        ("badges", [badge for rank, motif in enumerate(motifs) for badge in _badges(scene, motif, rank)]),
-    ]
+    layers = {
+        "below": _below(scene),
+        "motifs": [*_veil(scene, explanation), *(part for motif in motifs for part in _motif(scene, motif))],
+        "edges": _edges(scene, motifs),
+        "above": _ink(scene),
+        "nodes": [*_nodes(scene, motifs, explanation.names), *_rings(scene, explanation, truth)],
+        "labels": _labels(scene),
+        "badges": [badge for rank, motif in enumerate(motifs) for badge in _badges(scene, motif, rank)],
+    }
+    return _element(scene, explanation.verdict, layers, f"<defs>{_HATCH}</defs>" if with_hatch else "")
+
+
+def pattern_svg(scene: Scene, title: str) -> str:
+    """A drawing by itself, without an explanation, as one SVG element.
+
+    Args:
+        scene: Where everything lies; see :func:`mage.drawing.pattern_scene`.
+        title: What it shows, for readers who cannot see it.
+    """
+    names = [label.text if label is not None else "" for label in scene.labels]
+    layers = {
+        "below": _below(scene),
+        "edges": _edges(scene, []),
+        "above": _ink(scene),
+        "nodes": _nodes(scene, [], names),
+        "labels": _labels(scene),
+    }
+    return _element(scene, title, layers)
+
+
+def hatch_svg() -> str:
+    """The hatching of what is against, as an SVG element that takes no room: once for all drawings of a page."""
+    return f'<svg class="patterns" width="0" height="0" aria-hidden="true"><defs>{_HATCH}</defs></svg>'
+
+
+def _element(scene: Scene, title: str, layers: dict[str, list[str]], definitions: str = "") -> str:
     box, scale = scene.box, min(scene.scale, _WIDEST / scene.box.width)
-    body = "".join(f'<g class="layer-{name}">{"".join(parts)}</g>' for name, parts in layers)
+    body = "".join(f'<g class="layer-{name}">{"".join(parts)}</g>' for name, parts in layers.items() if parts)
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" class="drawing-svg {scene.kind}" '
         f'viewBox="{box.x:.1f} {box.y:.1f} {box.width:.1f} {box.height:.1f}" '
         f'width="{box.width * scale:.0f}" height="{box.height * scale:.0f}" role="img" '
-        f'font-family="system-ui, Helvetica, Arial, sans-serif"><title>{html.escape(explanation.verdict)}</title>'
-        f'<defs>{_HATCH}</defs><rect class="cover paper" x="{box.x:.1f}" y="{box.y:.1f}" width="{box.width:.1f}" '
+        f'font-family="system-ui, Helvetica, Arial, sans-serif"><title>{html.escape(title)}</title>'
+        f'{definitions}<rect class="cover paper" x="{box.x:.1f}" y="{box.y:.1f}" width="{box.width:.1f}" '
         f'height="{box.height:.1f}" fill="{SURFACE}"/>{body}</svg>'
     )
 
@@ -170,12 +198,12 @@ def _ink(scene: Scene) -> list[str]:
     return [f'<g class="bonds" stroke-linecap="round">{"".join(shapes)}</g>'] if scene.ink else []
 
 
-def _nodes(scene: Scene, motifs: list[ColouredMotif], explanation: Explanation, truth: bool) -> list[str]:
-    """Circles of a graph, frames of words, and rings around what is explained and what is true."""
+def _nodes(scene: Scene, motifs: list[ColouredMotif], names: Sequence[str]) -> list[str]:
+    """Circles of a graph, and frames of words."""
     sides = {node: motif for motif in motifs for node in motif.motif.nodes}
     parts = []
-    for node, name in enumerate(explanation.names):
-        title = f"<title>{html.escape(name)}</title>"
+    for node, name in enumerate(names):
+        title = f"<title>{html.escape(name)}</title>" if name else ""
         if scene.kind == "graph":
             motif = sides.get(node)
             colour, width = (SOFT, 1.4) if motif is None else (motif.colour, 2.2)
@@ -189,10 +217,16 @@ def _nodes(scene: Scene, motifs: list[ColouredMotif], explanation: Explanation, 
         elif scene.kind == "sentence" and node not in sides:
             frame = f'<rect {_rectangle(scene, node)} class="word" fill="none" stroke="#dcdcd6"/>'
             parts.append(f'<g class="node">{title}{frame}</g>')
-    true_nodes = {v for nodes in explanation.origin.truth for v in nodes} if truth and explanation.origin else set()
-    parts += [_ring(scene, node, "truth-ring", INK, "1.5 3") for node in sorted(true_nodes)]
-    parts += [_ring(scene, node, "explained-ring", INK, "") for node in explanation.target_nodes]
     return parts
+
+
+def _rings(scene: Scene, explanation: Explanation, truth: bool) -> list[str]:
+    """Rings around what is explained and what is true."""
+    true_nodes = {v for nodes in explanation.origin.truth for v in nodes} if truth and explanation.origin else set()
+    return [
+        *(_ring(scene, node, "truth-ring", INK, "1.5 3") for node in sorted(true_nodes)),
+        *(_ring(scene, node, "explained-ring", INK, "") for node in explanation.target_nodes),
+    ]
 
 
 def _ring(scene: Scene, node: int, name: str, colour: str, dash: str) -> str:
@@ -210,7 +244,7 @@ def _ring(scene: Scene, node: int, name: str, colour: str, dash: str) -> str:
 def _labels(scene: Scene) -> list[str]:
     parts = []
     for place, label in zip(scene.places.tolist(), scene.labels, strict=True):
-        if label is None:
+        if label is None or not label.text:
             continue
         size = WORD_SIZE if scene.kind == "sentence" else 11 if label.inside else LABEL_SIZE
         halo = "" if label.inside else f' stroke="{SURFACE}" stroke-width="3" paint-order="stroke" stroke-opacity=".85"'

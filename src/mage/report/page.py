@@ -108,7 +108,7 @@ def explanations_page(
 </header>
 {agreement_card(parts[0], parts[1], names) if side_by_side and len(parts) == 2 else ""}
 <main class="explanations{" side-by-side" if side_by_side else ""}">{articles}</main>"""
-    styles = [asset("common.css"), asset("explanation.css")]
+    styles = [asset("common.css"), asset("drawing.css"), asset("explanation.css")]
     return document(heading, body, styles=styles, scripts=[asset("explanation.js")], data=values)
 
 

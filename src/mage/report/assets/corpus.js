@@ -22,7 +22,7 @@
   const signed = (value) => (value > 0 ? "+" : value < 0 ? "−" : "") + digits(Math.abs(value));
   const patternName = (pattern) => pattern.name || pattern.text;
   /* Forms of one group of atoms share its name; their formulas tell them apart. */
-  const shortName = (pattern) => (pattern.scene.chemical ? pattern.text : patternName(pattern));
+  const shortName = (pattern) => (pattern.chemical ? pattern.text : patternName(pattern));
   const side = (score) => (score < 0 ? "against" : "for");
   const percent = (part, whole) => `${Math.round((100 * part) / whole)} %`;
   const plural = (count, word) => `${count} ${word}${count === 1 ? "" : "s"}`;
@@ -34,10 +34,60 @@
     graph.found = graph.motifs.map((motif) => patternName(patterns[motif.pattern])).join(", ");
   });
 
-  function drawn(graph, large) {
-    const label = `${title(graph)}: ${graph.found || "no motif"}`;
-    return Drawing.draw(graph.scene, { motifs: graph.motifs, truth: large ? graph.truth : [], large, label });
+  /* ---- drawings ---------------------------------------------------------------------------------------------- */
+
+  /* Python made them, and nothing that a file holds can be markup in them; the page's policy allows no script either. */
+  function drawing(markup, label) {
+    const made = document.importNode(new DOMParser().parseFromString(markup, "text/html").querySelector("svg"), true);
+    made.setAttribute("aria-label", label);
+    return made;
   }
+
+  const blocks = [];
+
+  /* Drawings of graphs are compressed in blocks, which are unpacked when one of them is needed. */
+  function unpacked(place) {
+    const number = Math.floor(place / data.block);
+    blocks[number] ??= (async () => {
+      const bytes = Uint8Array.from(atob(data.drawings[number]), (letter) => letter.charCodeAt(0));
+      const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate"));
+      return JSON.parse(await new Response(stream).text());
+    })();
+    return blocks[number].then((texts) => texts[place % data.block]);
+  }
+
+  const waiting = new Map();
+  const inView = new IntersectionObserver((changes) => {
+    for (const change of changes) if (change.isIntersecting) finish(change.target);
+  }, { rootMargin: "300px" });
+
+  function finish(box) {
+    const make = waiting.get(box);
+    waiting.delete(box);
+    inView.unobserve(box);
+    if (make) box.append(make());
+  }
+
+  /* A box whose drawing is made when it comes into view. */
+  function later(box, make) {
+    waiting.set(box, make);
+    inView.observe(box);
+    return box;
+  }
+
+  function patternBox(pattern, kind = "") {
+    const box = element("div", { class: `picture ${kind}${pattern.wide ? " wide" : ""}` });
+    return later(box, () => drawing(pattern.drawing, patternName(pattern)));
+  }
+
+  function graphBox(graph, box) {
+    box.classList.add("picture");
+    if (graph.wide) box.classList.add("wide");
+    unpacked(graph.place).then((markup) => later(box, () => drawing(markup, `${title(graph)}: ${graph.found || "no motif"}`)));
+    return box;
+  }
+
+  addEventListener("beforeprint", () => [...waiting.keys()].filter((box) => box.isConnected).forEach(finish));
 
   const title = (graph) => (/^\d+$/.test(graph.name) ? `Graph ${graph.name}` : graph.name);
 
@@ -45,7 +95,7 @@
 
   function core(section, item) {
     const pattern = patterns[item.pattern];
-    const picture = Drawing.later(element("div"), () => Drawing.draw(pattern.scene, { label: patternName(pattern) }));
+    const picture = patternBox(pattern);
     const facts = element("div", { class: "facts" },
       element("h4", {},
         element("span", { text: patternName(pattern) }),
@@ -94,7 +144,7 @@
     const rows = section.motifs.map((item) => {
       const pattern = patterns[item.pattern];
       return element("tr", {},
-        element("td", {}, Drawing.later(element("div", { class: "tiny" }), () => Drawing.draw(pattern.scene, { label: patternName(pattern) }))),
+        element("td", {}, patternBox(pattern, "tiny")),
         element("td", {}, element("strong", { text: patternName(pattern) }),
           element("div", { class: "faint", text: [pattern.name ? pattern.text : "", pattern.smiles].filter(Boolean).join("  ·  ") })),
         element("td", { class: "number", text: String(item.count) }),
@@ -161,7 +211,7 @@
   const state = { key: "place", down: false, page: 0, rows: 50, only: null };
   const columns = [
     { key: "place", text: "graph", cell: (graph) => element("a", { href: `#row-${graph.place + 1}`, text: graph.name }) },
-    { key: null, text: "", cell: (graph) => Drawing.later(element("a", { class: "thumb", href: `#row-${graph.place + 1}`, tabindex: "-1", "aria-hidden": "true" }), () => drawn(graph, false)) },
+    { key: null, text: "", cell: (graph) => graphBox(graph, element("a", { class: "thumb", href: `#row-${graph.place + 1}`, tabindex: "-1", "aria-hidden": "true" })) },
     { key: "target", text: "explained", cell: (graph) => className(graph.target) },
     { key: "label", text: "true", cell: (graph) => (graph.label === null ? "–" : className(graph.label)) },
     { key: "right", text: "prediction", cell: (graph) => outcome(graph) },
@@ -174,7 +224,7 @@
     { key: "queries", text: "queries", number: true, cell: (graph) => digits(graph.queries, 9) },
     { key: "optimal", text: "proof", cell: (graph) => (graph.optimal ? "✓\u00a0optimal" : graph.proof) },
     { key: "source", text: "source", cell: (graph) => graph.source },
-  ].filter((column) => !({ f1: !graphs.some((graph) => graph.f1 !== undefined), source: data.sources.length < 2 }[column.key]));
+  ].filter(({ key }) => key === "source" ? data.sources.length > 1 : !["f1", "label", "right"].includes(key) || graphs.some((graph) => (graph[key] ?? null) !== null));
 
   function outcome(graph) {
     if (graph.right === null) return "–";
@@ -215,7 +265,7 @@
     state.page = Math.min(state.page, pages - 1);
     const part = listed.slice(state.page * state.rows, (state.page + 1) * state.rows);
     find("rows").replaceChildren(...part.map((graph) => element("tr", { "data-place": graph.place },
-      ...columns.map((column) => element("td", { class: column.number ? "number" : undefined }, column.cell(graph))))));
+      ...columns.map((column) => element("td", { class: column.number ? "number" : undefined, "data-column": column.key }, column.cell(graph))))));
     find("count").textContent = listed.length === graphs.length ? plural(graphs.length, "graph") : `${listed.length} of ${plural(graphs.length, "graph")}`;
     find("page").textContent = `page ${state.page + 1} of ${pages}`;
     find("before").disabled = state.page === 0;
@@ -269,7 +319,7 @@
         element("td", { class: side(motif.score), text: motif.score < 0 ? "− against" : "+ for" }),
         element("td", { class: "number", text: signed(motif.score) + (motif.error ? ` ± ${digits(motif.error, 2)}` : "") }),
         element("td", {}, element("strong", { text: patternName(pattern) }), pattern.name ? ` ${pattern.text}` : ""),
-        element("td", { class: "soft", text: motif.nodes.map((v) => nodeName(graph, v)).join(", ") }));
+        element("td", { class: "soft", text: motif.nodes.join(", ") }));
     });
     const head = element("tr", {}, ...["", "score", "motif", "nodes"].map((text) => element("th", { scope: "col", text })));
     const facts = [
@@ -278,23 +328,17 @@
       ["index", graph.how],
       ["cost", `${digits(graph.queries, 9)} runs of the model, ${digits(graph.seconds)} s`],
       ["motifs", graph.proof],
-      ["ground truth", graph.truth ? `dotted rings; F1 of the nodes ${digits(graph.f1)}` : null],
-      ["drawn", graph.scene.nodes ? `${graph.scene.nodes.length} of ${graph.nodes} nodes, those around the motifs` : null],
+      ["ground truth", graph.f1 !== undefined ? `dotted rings; F1 of the nodes ${digits(graph.f1)}` : null],
+      ["drawn", graph.drawn ? `${graph.drawn} of ${graph.nodes} nodes, those around the motifs` : null],
       ["file", graph.file],
     ].filter(([, value]) => value !== null);
     find("details-body").replaceChildren(
       element("h2", { id: "details-title", text: title(graph) + (graph.source && data.sources.length > 1 ? ` (${graph.source})` : "") }),
-      element("div", { class: "large" }, drawn(graph, true)),
+      graphBox(graph, element("div", { class: "large" })),
       motifs.length ? element("div", { class: "scroll" }, element("table", {}, element("thead", {}, head), element("tbody", {}, ...motifs)))
         : element("p", { text: "No motif was found." }),
       element("dl", {}, ...facts.flatMap(([name, value]) => [element("dt", { text: name }), element("dd", { text: value })])));
   }
-
-  const nodeName = (graph, v) => {
-    const at = graph.scene.nodes ? graph.scene.nodes.indexOf(v) : v;
-    const name = graph.scene.names[at];
-    return name === undefined || /^\d*$/.test(name) ? String(v) : graph.scene.sentence ? name : `${name} ${v}`;
-  };
 
   function follow() {
     const match = /^#row-(\d+)$/.exec(location.hash);

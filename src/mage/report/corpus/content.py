@@ -2,22 +2,29 @@
 
 from __future__ import annotations
 
+import base64
+import json
+import zlib
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
+from mage.drawing import drawable, pattern_scene, pattern_svg, scene_of, scene_svg
 from mage.drawing.labelled_graphs import Catalogue, LabelledGraph, embedding, holds
 from mage.drawing.pattern_names import pattern_name, pattern_text
+from mage.drawing.scenes import drawn_nodes
+from mage.explanation.subject import SentenceSubject
 from mage.metrics import node_f1
 from mage.motifs import PROVEN
 from mage.report.corpus.cores import Core, leading_cores, recurring_cores
 from mage.report.corpus.entries import Entry, class_names
-from mage.report.corpus.scenes import graph_scene, pattern_scene
 
 _MOST_FORMS = 5
 _MOST_WHOLE = 40
 _FEW_GRAPHS = 20
+BLOCK = 25
+"""Drawings that are compressed together: as many as the shortest page of the table shows."""
 
 
 def corpus_content(entries: Sequence[Entry]) -> dict[str, Any]:
@@ -25,7 +32,8 @@ def corpus_content(entries: Sequence[Entry]) -> dict[str, Any]:
 
     Returns:
         ``classes``; ``graphs``, a row each; ``patterns``, small drawings with names; ``sections``, for each explained
-        class and sign the recurring cores and the whole motifs, which refer to patterns and graphs by their place.
+        class and sign the recurring cores and the whole motifs, which refer to patterns and graphs by their place;
+        ``drawings``, those of the graphs, as :func:`packed`.
     """
     patterns = _Patterns()
     numbers = [[patterns.number(entry, motif.nodes) for motif in entry.explanation.all_motifs] for entry in entries]
@@ -50,7 +58,21 @@ def corpus_content(entries: Sequence[Entry]) -> dict[str, Any]:
         "graphs": [_row(entry, patterns_of) for entry, patterns_of in zip(entries, numbers, strict=True)],
         "patterns": patterns.shown,
         "sections": sections,
+        "block": BLOCK,
+        "drawings": packed([_drawing(entry) for entry in entries]),
     }
+
+
+def packed(texts: Sequence[str]) -> list[str]:
+    """Texts compressed in blocks, as base64: JSON lists of :data:`BLOCK` texts each, which a browser can unpack."""
+    blocks = [texts[start : start + BLOCK] for start in range(0, len(texts), BLOCK)]
+    return [base64.b64encode(zlib.compress(json.dumps(block).encode(), 9)).decode() for block in blocks]
+
+
+def _drawing(entry: Entry) -> str:
+    """The drawing of a graph with its motifs; of a large graph, the part around them."""
+    part = drawable(entry.explanation)
+    return scene_svg(part, scene_of(part, narrow=True), with_hatch=False)
 
 
 class _Patterns:
@@ -62,17 +84,21 @@ class _Patterns:
 
     def number(self, entry: Entry, nodes: Sequence[int]) -> int:
         """The number of the pattern that nodes of a graph form."""
-        pattern, chemical = entry.graph.induced(sorted(nodes)), entry.molecule is not None
+        members, chemical = sorted(nodes), entry.molecule is not None
+        pattern = entry.graph.induced(members)
         number = self.catalogue.number(pattern)
         if number == len(self.shown):
-            drawn = entry.molecule.positions if entry.molecule is not None else None
+            name, text = pattern_name(pattern, chemical), pattern_text(pattern, chemical)
+            scene = pattern_scene(entry.explanation, members, pattern.labels, entry.molecule)
             self.shown.append(
                 {
-                    "name": pattern_name(pattern, chemical),
-                    "text": pattern_text(pattern, chemical),
+                    "name": name,
+                    "text": text,
                     "smiles": entry.molecule.smiles(nodes) if entry.molecule is not None else "",
                     "size": len(pattern),
-                    "scene": pattern_scene(pattern, chemical, None if drawn is None else drawn[sorted(nodes)]),
+                    "chemical": chemical,
+                    "wide": scene.kind == "sentence",
+                    "drawing": pattern_svg(scene, name or text),
                 }
             )
         return number
@@ -186,19 +212,29 @@ def _row(entry: Entry, numbers: list[int]) -> dict[str, Any]:
         "optimal": explanation.motifs.proof == PROVEN,
         "motifs": [
             {
-                "nodes": list(motif.nodes),
+                "nodes": [_node_name(entry, node) for node in motif.nodes],
                 "score": _short(motif.score),
                 "error": None if explanation.interactions.exact else _short(explanation.motif_error(motif)),
                 "pattern": number,
             }
             for motif, number in zip(explanation.all_motifs, numbers, strict=True)
         ],
-        "scene": graph_scene(explanation, entry.molecule, entry.graph),
     }
+    if isinstance(explanation.subject, SentenceSubject):
+        row["wide"] = True
+    num_drawn = len(drawn_nodes(explanation))
+    if num_drawn < explanation.num_nodes:
+        row["drawn"] = num_drawn
     if entry.truth:
-        row["truth"] = sorted(entry.truth)
         row["f1"] = _short(node_f1(explanation.motifs.nodes, sorted(entry.truth), explanation.num_nodes))
     return row
+
+
+def _node_name(entry: Entry, node: int) -> str:
+    """A node as a reader finds it: a word, an atom with its number, a name, or else its number."""
+    if entry.molecule is not None:
+        return f"{entry.molecule.elements[node]} {node}"
+    return entry.explanation.names[node]
 
 
 def _motif(entries: Sequence[Entry], place: int, rank: int) -> Any:

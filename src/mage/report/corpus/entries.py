@@ -10,6 +10,7 @@ from pathlib import Path
 from mage.drawing import Molecule, molecule_of, words_of
 from mage.drawing.labelled_graphs import LabelledGraph
 from mage.drawing.motif_names import molecule_graph
+from mage.drawing.scenes import types_of
 from mage.explanation import Explanation, Origin
 
 _NUMBERED = re.compile(r"(\d{6,})-[0-9a-f]{16}\.mage")
@@ -108,6 +109,8 @@ def class_names(entries: list[Entry]) -> list[str]:
 def _labelled(explanation: Explanation, molecule: Molecule | None, orders: bool) -> LabelledGraph:
     if molecule is not None:
         return molecule_graph(molecule, orders)
+    if types := types_of(explanation):
+        return LabelledGraph.make(types, ((i, j, "") for i, j in explanation.edge_index.T.tolist()))
     numbered = all(name.strip().isdigit() for name in explanation.names)
     labels = [""] * explanation.num_nodes if numbered else [str(word) for word in words_of(explanation)]
     return LabelledGraph.make(labels, ((i, j, "") for i, j in explanation.edge_index.T.tolist()))

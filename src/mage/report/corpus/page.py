@@ -8,13 +8,14 @@ from typing import Any
 
 import numpy as np
 
+from mage.drawing import hatch_svg
 from mage.motifs import PROVEN
 from mage.report.corpus.content import corpus_content
 from mage.report.corpus.entries import Entry, class_names
 from mage.report.shell import asset, document
 
-STYLES = ("common.css", "corpus.css")
-SCRIPTS = ("corpus-drawing.js", "corpus.js")
+STYLES = ("common.css", "drawing.css", "corpus.css")
+SCRIPTS = ("corpus.js",)
 
 _FILTERS = """
 <form id="filters" class="screen-only">
@@ -80,7 +81,8 @@ def corpus_page(
         "</p></noscript>\n"
         '<section class="card" id="recurring"><h2>What recurs in the motifs</h2></section>\n'
         f"{_METHOD}\n"
-        f'<section class="card" id="graphs"><h2>All graphs</h2>{_FILTERS}{_TABLE}</section>\n{after}{_DIALOG}',
+        f'<section class="card" id="graphs"><h2>All graphs</h2>{_FILTERS}{_TABLE}</section>\n'
+        f"{after}{_DIALOG}\n{hatch_svg()}",
         styles=[*map(asset, STYLES), *after_styles],
         scripts=list(map(asset, SCRIPTS)),
         data={"corpus": corpus_content(entries)},

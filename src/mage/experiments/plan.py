@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
@@ -10,6 +11,7 @@ from typing import Any, ClassVar
 from rich.table import Table
 
 from mage._core.importing import load_name
+from mage._version import __version__
 from mage.experiments.claims import Job
 from mage.experiments.engines import Failure, Payload
 from mage.experiments.inputs import Inputs
@@ -169,7 +171,9 @@ class Plan:
             failed = isinstance(result, Failure)
             lines = [{"error": result.message, "failure": result.kind}] * len(batch.methods) if failed else result
             for method, fields in zip(batch.methods, lines, strict=True):
-                records.append({**common, "method": method.name, "position": len(records), **fields})
+                parameters = json.dumps(method.parameters_on(testbed.dataset), sort_keys=True)
+                about = {"method": method.name, "parameters": parameters, "version": __version__}
+                records.append({**common, **about, "position": len(records), **fields})
         return records
 
     def count(self, batches: Sequence[Batch]) -> dict[CellName, int]:

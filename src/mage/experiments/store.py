@@ -35,6 +35,8 @@ _FIELDS: dict[str, str] = {
     "dataset": "string",
     "model": "string",
     "method": "string",
+    "parameters": "string",
+    "version": "string",
     "seed": "int",
     "graph": "int",
     "num_nodes": "int",

@@ -28,6 +28,7 @@ class ExplainedGraph:
         settings: Settings that it was made with; ``masking`` and ``node`` decide what fidelity asks the model.
         seconds: Time that it took.
         seed: Seed of metrics that sample.
+        cpu_seconds: Time of the processor that it took.
     """
 
     model: Any
@@ -36,6 +37,7 @@ class ExplainedGraph:
     settings: Mapping[str, Any] = field(default_factory=dict)
     seconds: float = np.nan
     seed: int = 0
+    cpu_seconds: float = np.nan
 
     @property
     def queries(self) -> float:

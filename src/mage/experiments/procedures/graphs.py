@@ -151,13 +151,13 @@ def explain_job(workload: GraphWorkload, job: GraphJob) -> list[Record]:
     data = workload.wholes[testbed] if job.data is None else job.data
     # Seeds of graphs differ, and do not depend on how graphs are put into batches.
     seed = int(np.random.SeedSequence([batch_seed, job.number]).generate_state(1)[0])
-    started = time.perf_counter()
+    started, cpu_started = time.perf_counter(), time.process_time()
     try:
         explanation = workload.explainers[job.explainer].explain(model, data, seed=seed, **job.settings)
     except UnsupportedError as error:
         return [{"error": str(error)}]
-    seconds = time.perf_counter() - started
-    case = ExplainedGraph(model, data, explanation, job.settings, seconds, seed)
+    seconds, cpu_seconds = time.perf_counter() - started, time.process_time() - cpu_started
+    case = ExplainedGraph(model, data, explanation, job.settings, seconds, seed, cpu_seconds)
     return [explanation_record(case, job.metrics)]
 
 

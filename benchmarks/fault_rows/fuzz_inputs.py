@@ -156,7 +156,7 @@ def store(folder: str, count: int, number: int) -> str:
     import pyarrow
     from pyarrow import parquet
 
-    from mage.experiments import store as storage
+    from mage.experiments import records as storage
 
     results = Store(folder)
     keys = [f"{letter}" * 32 for letter in "abc"]

@@ -56,6 +56,20 @@ def test_oracle(columns, target):
 
 
 @pytest.mark.filterwarnings("ignore:the model's output for a graph depends")
+@pytest.mark.parametrize("seed", range(3))
+def test_raw_weights_stop_where_the_prediction_is_sure_enough(seed):
+    explainer = GNNExplainer(message_weights="raw")
+    scores = explainer.explain(Toy(), toy_graph(), target=1, seed=seed).method_edge_scores
+    assert 0.75 < scores[0] < 0.9  # θ has grown beyond 1 and the loss is flat there; with σ(θ) it ends above 0.92
+    assert (scores[1:] == 0).all()
+
+
+def test_unknown_weights_are_refused():
+    with pytest.raises(ValueError, match="message_weights: 'soft' is none of 'sigmoid', 'raw'"):
+        GNNExplainer(message_weights="soft")
+
+
+@pytest.mark.filterwarnings("ignore:the model's output for a graph depends")
 def test_another_class_asks_for_other_edges():
     scores = GNNExplainer(epochs=200).explain(Toy(), toy_graph(), target=0).method_edge_scores
     assert scores[0] < 0.45  # less of the message makes class 0 likelier, and masks start about ½

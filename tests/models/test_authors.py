@@ -1,7 +1,7 @@
 import pytest
 
 from mage.datasets import load
-from mage.models import accuracy, authors_checkpoint
+from mage.models import accuracy, authors_checkpoint, authors_datasets
 from tests.helpers.data import data_path
 
 
@@ -20,3 +20,12 @@ def test_the_authors_networks_reach_their_accuracy_on_our_split(dataset, folder,
     graphs = load(dataset)
     model = authors_checkpoint(data_path("authors_checkpoints"), dataset, kind)
     assert accuracy(model, graphs, graphs.split.test) == pytest.approx(expected, abs=5e-6)
+
+
+def test_datasets_that_a_folder_has_networks_for(tmp_path):
+    assert authors_datasets(tmp_path) == []
+    for folder in ("mutag0", "ba_2motifs", "twitter"):
+        (tmp_path / folder).mkdir()
+    (tmp_path / "mutag0" / "gcn_3l_best.pth").touch()
+    (tmp_path / "ba_2motifs" / "gin_3l_best.pth").touch()
+    assert authors_datasets(tmp_path) == ["ba_2motifs", "mutagenic"]

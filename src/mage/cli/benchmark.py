@@ -14,6 +14,7 @@ from mage.cli._app import announce, app, cli_errors, print_json, say_written
 from mage.cli._console import SafeConsole
 from mage.cli._options import CHOICE, MODEL, RESULTS, RUN, check_files, checked_seeds, option, report_failures
 from mage.cli._results import AsJson
+from mage.cli._tables import run_tables, say_tables_status
 
 if TYPE_CHECKING:
     from mage.experiments import Plan, Store
@@ -31,6 +32,9 @@ def benchmark(
     experiment: Annotated[
         str | None, typer.Argument(help="Name of an experiment, or a .toml file; without it, experiments are listed.")
     ] = None,
+    all_tables: Annotated[
+        bool, option(CHOICE, "All tables of the paper and of the documentation.", "--all-tables")
+    ] = False,
     datasets: Annotated[str | None, option(CHOICE, "Only these, with commas between.")] = None,
     models: Annotated[str | None, option(CHOICE, "Only these, with commas between.")] = None,
     methods: Annotated[str | None, option(CHOICE, "Only these, with commas between.")] = None,
@@ -53,6 +57,9 @@ def benchmark(
     status: Annotated[bool, option(RESULTS, "Print what is finished; compute nothing.", "--status")] = False,
     listed: Annotated[bool, option(RESULTS, "List the graphs or images; compute nothing.", "--list")] = False,
     export: Annotated[Path | None, option(RESULTS, "Write the table to this .md, .csv, .tex or .html file.")] = None,
+    pack: Annotated[
+        bool, option(RESULTS, "Put finished results into one file for each dataset, at the end.", "--pack")
+    ] = False,
     as_json: AsJson = False,
 ) -> None:
     """Run an experiment of the paper, or your own: only what is missing in the store is computed."""
@@ -60,6 +67,16 @@ def benchmark(
     with cli_errors(f"interrupted; finished results are kept in {store}, and the same command resumes"):
         from mage import experiments
 
+        if all_tables:
+            _refuse_choice(experiment=experiment, datasets=datasets, models=models, methods=methods, graphs=graphs)
+            tables, results = experiments.load_tables(), experiments.open_store(store)
+            if not status:
+                machine = experiments.make_engine(engine, workers, address, gpus, timeout)
+                run_tables(console, tables, results, machine, (root, checkpoints), retry_failed)
+            if pack:
+                results.pack()
+            say_tables_status(console, tables, results, as_json)
+            return
         if experiment is None:
             _say_overview(console, experiments.open_store(store) if status else None, as_json)
             return
@@ -84,8 +101,18 @@ def benchmark(
             _say_status(console, plan, results, as_json)
             return
         experiments.run_plan(plan, results, machine, retry_failed=retry_failed)
+        if pack:
+            results.pack()
         _say_results(console, plan, results, export, as_json)
         report_failures([_failure_line(record) for record in plan.failures(results)])
+
+
+def _refuse_choice(**options: Any) -> None:
+    """Refuse options that choose a part, where everything is wanted."""
+    chosen = [name for name, value in options.items() if value is not None]
+    if chosen:
+        option_name = "EXPERIMENT" if chosen[0] == "experiment" else f"--{chosen[0]}"
+        raise ValueError(f"{option_name}: --all-tables computes everything; name an experiment without it for a part")
 
 
 def _check_options(graphs: int | None, batch: int, export: Path | None) -> None:

@@ -1,5 +1,6 @@
 """Experiments: the paper's tables as declarations, a store that resumes, engines that scale."""
 
+from mage.experiments.all_tables import AllTables, CellStatus, TableCell, load_tables
 from mage.experiments.cells import Cell, cells
 from mage.experiments.engines import Engine, EngineError, Failure, LocalEngine, RayEngine, SerialEngine, make_engine
 from mage.experiments.inputs import Inputs
@@ -11,8 +12,10 @@ from mage.experiments.store import Store
 from mage.experiments.tables import export, rich_tables, table_rows
 
 __all__ = [
+    "AllTables",
     "Batch",
     "Cell",
+    "CellStatus",
     "Column",
     "Engine",
     "EngineError",
@@ -26,10 +29,12 @@ __all__ = [
     "RayEngine",
     "SerialEngine",
     "Store",
+    "TableCell",
     "cells",
     "experiment_names",
     "export",
     "load_experiment",
+    "load_tables",
     "make_engine",
     "make_plan",
     "open_store",

@@ -10,8 +10,9 @@ import numpy as np
 
 from mage.experiments.paper import paper_figure, paper_figures, paper_model
 from mage.experiments.plan import CellName, Plan
+from mage.experiments.records import Record, item_of
 from mage.experiments.spec import Column, Experiment, Method
-from mage.experiments.store import Record, Store, item_of
+from mage.experiments.store import Store
 from mage.metrics import METRICS, Metric, Summary, find_metric, summarise
 
 

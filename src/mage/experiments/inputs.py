@@ -18,6 +18,7 @@ class Inputs:
         root: Folder with published files; see :func:`mage.datasets.load`.
         checkpoints: Folder of the paper's authors with checkpoints to use instead of the zoo.
         models: Folder with checkpoints of ``mage train`` to use instead of the zoo.
+        zoo_where_missing: Take the zoo's network where the authors have published none for a dataset.
     """
 
     def __init__(
@@ -25,6 +26,7 @@ class Inputs:
         root: str | Path | None = None,
         checkpoints: str | Path | None = None,
         models: str | Path | None = None,
+        zoo_where_missing: bool = False,
     ) -> None:
         if checkpoints is not None and models is not None:
             raise ValueError("checkpoints, models: give one of them")
@@ -34,6 +36,7 @@ class Inputs:
         self.root = root
         self.checkpoints = checkpoints
         self.models = models
+        self.zoo_where_missing = zoo_where_missing
         self._datasets: dict[str, GraphDataset] = {}
         self._fingerprints: dict[str, str] = {}
 
@@ -53,7 +56,9 @@ class Inputs:
 
         if ":" in name:
             return load_user_object("models", name, "model", lambda target: isinstance(target, torch.nn.Module))
-        if self.checkpoints is not None:
+        if self.checkpoints is not None and not (
+            self.zoo_where_missing and dataset not in models.authors_datasets(self.checkpoints)
+        ):
             return models.authors_checkpoint(self.checkpoints, dataset, name)
         if self.models is not None:
             return models.load_checkpoint(Path(self.models) / f"{dataset}_{name}.safetensors").model

@@ -16,8 +16,9 @@ from mage.experiments.claims import Job
 from mage.experiments.engines import Failure, Payload
 from mage.experiments.inputs import Inputs
 from mage.experiments.procedures import PROCEDURES
+from mage.experiments.records import Record
 from mage.experiments.spec import Column, Experiment, Method
-from mage.experiments.store import Record, Store
+from mage.experiments.store import Store
 from mage.metrics import find_metric, metrics_for
 
 CellName = tuple[str, str, str]

@@ -1,26 +1,23 @@
-"""Results on disk: one Parquet part per finished batch of graphs, named by all that determines it."""
+"""Results on disk: one Parquet part per finished batch of graphs, named by all that determines it; packs of parts."""
 
 from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from mage._core.archive import DAMAGE
-from mage._core.files import atomic_path
 from mage._core.optional import require
 from mage.experiments.locks import Locks, set_aside
-from mage.metrics import METRICS
+from mage.experiments.packs import Packs
+from mage.experiments.records import Record, read_records, records_table, write_records
 
 SCHEMA_VERSION = 1
 """Part of every key; raised when records change their meaning."""
 
-Record = dict[str, Any]
-
-_DIGEST = b"mage.digest"
-_MAX_RECORDS, _MAX_FIELDS = 1_000_000, 1000  # of a part; a small file can hold any number of equal ones
+PARTS, PACKS = "parts", "packs"
+"""Folders of a store."""
 
 
 def key_of(determined_by: Mapping[str, Any]) -> str:
@@ -29,46 +26,14 @@ def key_of(determined_by: Mapping[str, Any]) -> str:
     return hashlib.sha256(text.encode()).hexdigest()[:32]
 
 
-_FIELDS: dict[str, str] = {
-    "part": "string",
-    "position": "int",
-    "dataset": "string",
-    "model": "string",
-    "method": "string",
-    "parameters": "string",
-    "version": "string",
-    "seed": "int",
-    "graph": "int",
-    "num_nodes": "int",
-    "image": "string",
-    "probability": "float",
-    "num_players": "int",
-    "permutations": "int",
-    "groups": "int",
-    "image_queries": "float",
-    "target": "int",
-    "error": "string",
-    "failure": "string",
-    "nodes": "string",
-    "optimal": "bool",
-}
-
-
-def record_fields(names: Iterable[str] = ()) -> dict[str, str]:
-    """What may be known of a result on a graph or on an image, with its type; what is not known is empty.
-
-    Args:
-        names: Names of fields; those with a colon are metrics of users, ``module:name``.
-    """
-    measured = [field for metric in METRICS.values() for field in (metric.name, *metric.fields)]
-    return _FIELDS | dict.fromkeys([*measured, *sorted(name for name in names if ":" in name)], "float")
-
-
 class Store:
     """A folder of finished parts that several runs may share.
 
     A part appears whole or not at all, under a name that says what it holds, so nothing is doubled. While a run
     computes a part it holds a lock on it, which the system takes away when the run dies, however it dies.
+
+    A store that is kept for long has packs: files with the parts of a whole dataset, see :meth:`pack`. A loose part
+    comes before one of the same name in a pack.
 
     Args:
         folder: Where parts are kept; made if it is not there.
@@ -78,9 +43,10 @@ class Store:
         require("pyarrow", "benchmark")
         require("duckdb", "benchmark")
         self.folder = Path(folder)
-        self.parts = self.folder / "parts"
+        self.parts = self.folder / PARTS
         self.parts.mkdir(parents=True, exist_ok=True)
         self.locks = Locks(self.folder / "locks")
+        self.packs = Packs(self.folder / PACKS, self.locks)
         self._sound: dict[str, tuple[int, int]] = {}
 
     def path(self, key: str) -> Path:
@@ -89,6 +55,9 @@ class Store:
 
     def has(self, key: str) -> bool:
         """Whether a part is finished. One that is damaged is set aside with a warning, and is not."""
+        return self._is_loose(key) or key in self.packs
+
+    def _is_loose(self, key: str) -> bool:
         path = self.path(key)
         try:
             status = path.stat()
@@ -112,11 +81,21 @@ class Store:
             records: What it holds.
             locked: Whether this run holds the lock on it.
         """
-        from pyarrow import parquet
+        write_records(self.path(key), [{**record, "part": key} for record in records], locked)
 
-        table = _table([{**record, "part": key} for record in records])
-        with atomic_path(self.path(key), locked) as unfinished:
-            parquet.write_table(table.replace_schema_metadata({_DIGEST: _digest(table)}), unfinished)
+    def pack(self, others: Sequence[Store] = ()) -> None:
+        """Move all loose parts into packs, one file for each dataset.
+
+        Args:
+            others: Stores whose parts are copied into the packs too; they are left as they are.
+        """
+        for other in others:
+            names = other.keys()
+            self.packs.add({name: other.read([name]) for name in names})
+        loose = [key for key in self._loose_keys() if self._is_loose(key)]
+        self.packs.add({key: read_part(self.path(key)) for key in loose})
+        for key in loose:
+            self.path(key).unlink(missing_ok=True)
 
     def claim(self, key: str) -> int | None:
         """A lock on a part, to be released when it is finished, or None if another run holds it."""
@@ -124,19 +103,28 @@ class Store:
 
     def release(self, key: str, handle: int) -> None:
         """Give a lock back."""
-        self.locks.release(key, handle, finished=self.path(key).is_file())
+        self.locks.release(key, handle, finished=self._is_there(key))
 
     def tidy(self) -> None:
         """Remove locks of finished parts, which killed runs leave behind."""
-        self.locks.tidy(lambda key: self.path(key).is_file())
+        self.locks.tidy(self._is_there)
 
     def keys(self) -> list[str]:
         """Names of the finished parts."""
-        return [key for key in sorted(path.stem for path in self.parts.glob("*.parquet")) if self.has(key)]
+        return sorted({key for key in self._loose_keys() if self._is_loose(key)} | self.packs.keys())
+
+    def _loose_keys(self) -> list[str]:
+        return sorted(path.stem for path in self.parts.glob("*.parquet"))
+
+    def _is_there(self, key: str) -> bool:
+        return self.path(key).is_file() or key in self.packs
 
     def read(self, keys: Sequence[str]) -> list[Record]:
         """The records of some parts, in the order of the parts and within them; parts that are not there have none."""
-        return [record for key in keys if self.has(key) for record in read_part(self.path(key))]
+        return [record for key in keys for record in self._part(key)]
+
+    def _part(self, key: str) -> list[Record]:
+        return read_part(self.path(key)) if self._is_loose(key) else self.packs.read(key)
 
     def query(self, sql: str) -> list[Record]:
         """Rows of an SQL query; ``records`` is the table of all finished records."""
@@ -145,61 +133,20 @@ class Store:
         with duckdb.connect() as connection:
             # Only what was checked gets there: a reader of its own could stumble over bytes that others do not look at.
             if records := self.read(self.keys()):
-                connection.register("records", _table(records))
+                connection.register("records", records_table(records))
             cursor = connection.execute(sql)
             names = [column[0] for column in cursor.description or ()]
             return [dict(zip(names, row, strict=True)) for row in cursor.fetchall()]
 
 
 def read_part(path: Path) -> list[Record]:
-    """The records of a part, in their order.
+    """The records of a loose part, in their order.
 
     Raises:
         FileNotFoundError: There is no such part.
         ValueError: It is not whole, or not what was written.
     """
-    parquet = require("pyarrow.parquet", "benchmark")
-    try:
-        if path.exists() and not path.is_file():
-            raise ValueError("it is not a regular file")
-        file = parquet.ParquetFile(path)
-        if file.metadata.num_rows > _MAX_RECORDS or file.metadata.num_columns > _MAX_FIELDS:
-            raise ValueError(f"it has {file.metadata.num_rows:,} records of {file.metadata.num_columns:,} fields")
-        table = file.read()
-        if (table.schema.metadata or {}).get(_DIGEST) != _digest(table):
-            raise ValueError("its records are not what was written")
-        records: list[Record] = table.to_pylist()
-        if any(record["part"] != path.stem for record in records):
-            raise ValueError("its records are of another part")
-        _table(records)  # a field that is not known, or of another type, would stop every query
-    except (FileNotFoundError, PermissionError):
-        raise
-    except DAMAGE as error:
-        reason = (str(error) or type(error).__name__).splitlines()[0]
-        raise ValueError(reason.replace(str(path), path.name)) from error
-    # An older part may lack metrics that are registered now.
-    return [dict.fromkeys(record_fields()) | record for record in records]
-
-
-def _digest(table: Any) -> bytes:
-    """What tells the records of a table from others."""
-    return hashlib.sha256(json.dumps(table.to_pylist()).encode()).hexdigest().encode()
-
-
-def _table(records: Sequence[Record]) -> Any:
-    """Records as an Arrow table with all fields."""
-    import pyarrow
-
-    names = {name for record in records for name in record}
-    fields = record_fields(names)
-    if unknown := sorted(names - set(fields)):
-        raise ValueError(f"records: unknown fields {', '.join(unknown)}")
-    types = {"string": pyarrow.string(), "int": pyarrow.int64(), "bool": pyarrow.bool_(), "float": pyarrow.float64()}
-    schema = pyarrow.schema([(name, types[kind]) for name, kind in fields.items()])
-    return pyarrow.table({name: [record.get(name) for record in records] for name in fields}, schema=schema)
-
-
-def item_of(record: Record) -> int | str:
-    """The graph or the image that a record is about."""
-    image: str | None = record.get("image")
-    return int(record["graph"]) if image is None else image
+    records = read_records(path)
+    if any(record["part"] != path.stem for record in records):
+        raise ValueError("its records are of another part")
+    return records

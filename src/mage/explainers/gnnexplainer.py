@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Literal
 
 import torch
+from torch import Tensor
 from torch_geometric.explain import ExplainerConfig, ModelConfig
 from torch_geometric.explain.algorithm import GNNExplainer as Algorithm
+from torch_geometric.explain.algorithm.utils import set_masks
 
 from mage.explainers._model_runs import Run
 from mage.explainers._white_box import EdgeScores, WhiteBoxExplainer
@@ -18,6 +20,17 @@ if TYPE_CHECKING:
 
     from mage.games import ModelGame
 
+
+class _RawWeights(Algorithm):  # type: ignore[misc]
+    """PyG's algorithm, but messages are multiplied by θ itself."""
+
+    def _collect_parameters(self, model: Any, edge_index: Tensor) -> Any:
+        parameters = super()._collect_parameters(model, edge_index)
+        set_masks(model, self.edge_mask, edge_index, apply_sigmoid=False)
+        return parameters
+
+
+_ALGORITHMS = {"sigmoid": Algorithm, "raw": _RawWeights}
 _MODES = {"multiclass": "multiclass_classification", "binary": "binary_classification", "regression": "regression"}
 
 
@@ -29,7 +42,8 @@ class GNNExplainer(WhiteBoxExplainer):
     ``edge_ent`` · mean entropy of σ(θ). PyG's implementation does the work, without a mask of features. It takes one
     forward and one backward pass an epoch, and gives 0 to edges that the output does not depend on.
 
-    The code released with MAGE multiplies messages by θ itself rather than by σ(θ).
+    The code released with MAGE multiplies messages by θ itself rather than by σ(θ): ``message_weights="raw"``. Then
+    messages start near 0, where those with σ(θ) start near one half. The scores are σ(θ) in both cases.
 
     Reference: Ying et al., GNNExplainer: Generating explanations for graph neural networks, NeurIPS 2019.
 
@@ -38,6 +52,7 @@ class GNNExplainer(WhiteBoxExplainer):
         lr: Step size of Adam.
         edge_size: Weight of the sum of the mask.
         edge_ent: Weight of its mean entropy.
+        message_weights: What messages are multiplied by: ``"sigmoid"``, σ(θ), or ``"raw"``, θ.
     """
 
     title = "GNNExplainer"
@@ -46,10 +61,19 @@ class GNNExplainer(WhiteBoxExplainer):
     lr: float = 0.01
     edge_size: float = 0.001
     edge_ent: float = 1e-5
+    message_weights: Literal["sigmoid", "raw"] = "sigmoid"
+
+    def __post_init__(self) -> None:
+        if self.message_weights not in _ALGORITHMS:
+            raise ValueError(
+                f"message_weights: {self.message_weights!r} is none of {', '.join(map(repr, _ALGORITHMS))}"
+            )
 
     def score_edges(self, model: nn.Module, data: Data, game: ModelGame) -> EdgeScores:
         """The weights of the edges. The loss is the method's own, whatever ``output`` is."""
-        algorithm = Algorithm(self.epochs, self.lr, edge_size=self.edge_size, edge_ent=self.edge_ent)
+        algorithm = _ALGORITHMS[self.message_weights](
+            self.epochs, self.lr, edge_size=self.edge_size, edge_ent=self.edge_ent
+        )
         algorithm.connect(
             ExplainerConfig(explanation_type="phenomenon", edge_mask_type="object"),
             ModelConfig(_MODES[game.readout.task], "graph", game.readout.return_type),

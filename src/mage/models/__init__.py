@@ -7,7 +7,7 @@ require("torch", "pyg")
 require("torch_geometric", "pyg")
 
 from mage.datasets import TrainingPlan  # noqa: E402 - after the check above
-from mage.models.authors import authors_checkpoint  # noqa: E402
+from mage.models.authors import authors_checkpoint, authors_datasets  # noqa: E402
 from mage.models.checkpoints import Checkpoint, CheckpointError, load_checkpoint, save_checkpoint  # noqa: E402
 from mage.models.demo import DemoGIN, demo_graph, load_demo_model  # noqa: E402
 from mage.models.image_classifiers import ImageClassifier, load_image_classifier  # noqa: E402
@@ -28,6 +28,7 @@ __all__ = [
     "TrainingPlan",
     "accuracy",
     "authors_checkpoint",
+    "authors_datasets",
     "demo_graph",
     "load_checkpoint",
     "load_demo_model",

@@ -8,11 +8,16 @@ from pathlib import Path
 import torch
 
 from mage._torch.randomness import OwnRandomNumbers
-from mage.datasets import info
+from mage.datasets import info, names
 from mage.models.checkpoints import CheckpointError
 from mage.models.networks import GraphNetwork, make_network
 
 _FOLDERS = {"mutagenic": "mutag0"}
+
+
+def authors_datasets(folder: str | Path) -> list[str]:
+    """Our names of the datasets that a ``checkpoints`` folder of the paper's authors has networks for."""
+    return [name for name in names() if any((Path(folder) / _FOLDERS.get(name, name)).glob("*_3l_best.pth"))]
 
 
 def authors_checkpoint(folder: str | Path, dataset: str, model: str) -> GraphNetwork:

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 from mage.experiments.cells import Cell
 from mage.experiments.pages.cells import mixed, tables
-from mage.experiments.store import Record
+from mage.experiments.records import Record
 from mage.metrics import Metric
 from mage.report.shell import asset, document
 

@@ -10,18 +10,24 @@ from typing import Any
 
 from mage.experiments.cells import Cell, by_cell, make_cell, paper_cells
 from mage.experiments.plan import CellName
+from mage.experiments.records import Record, item_of, read_records
 from mage.experiments.spec import Column, Experiment, Method, experiment_names, load_experiment
-from mage.experiments.store import Record, item_of, read_part
+from mage.experiments.store import PACKS, PARTS, read_part
 from mage.metrics import METRICS
 
 
+def result_files(folder: Path) -> list[Path]:
+    """The files of a store that hold records: packs and loose parts."""
+    return [path for name in (PACKS, PARTS) for path in sorted((folder / name).glob("*.parquet"))]
+
+
 def read_parts(paths: Sequence[Path]) -> tuple[list[Record], list[tuple[str, str]]]:
-    """The records of finished parts, and the files that could not be read with the reason."""
+    """The records of finished parts and packs, and the files that could not be read with the reason."""
     records: list[Record] = []
     skipped: list[tuple[str, str]] = []
     for path in paths:
         try:
-            part = read_part(path)
+            part = read_part(path) if path.parent.name == PARTS else read_records(path)
             if not all(isinstance(record[name], str) for record in part for name in ("dataset", "model", "method")):
                 raise ValueError("a record does not name its dataset, model and method")
         except (ValueError, OSError) as error:

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from mage.experiments.pages.benchmark import benchmark_page, benchmark_sections, benchmark_style
-from mage.experiments.pages.cells import read_parts
+from mage.experiments.pages.cells import read_parts, result_files
 from mage.report.corpus import corpus_page
 from mage.report.corpus.entries import read_entries
 
@@ -34,7 +34,7 @@ def run_page(folder: str | Path, title: str = "") -> RunPage:
 
     Args:
         folder: Explanations of ``mage explain --all`` or :func:`mage.explain_many` (``*.mage``), the store of
-            ``mage benchmark`` (``parts/*.parquet``), or both.
+            ``mage benchmark`` (``parts/*.parquet``, ``packs/*.parquet``), or both.
         title: Heading of the page; by default the dataset and the model.
 
     Raises:
@@ -44,7 +44,7 @@ def run_page(folder: str | Path, title: str = "") -> RunPage:
     if not run.is_dir():
         raise ValueError(f"run: the folder {run} does not exist")
     files = sorted(run.glob("*.mage"))
-    parts = sorted((run / "parts").glob("*.parquet"))
+    parts = result_files(run)
     if not files and not parts:
         raise ValueError(
             f"run: {run} holds neither explanations (*.mage) nor benchmark results (parts/*.parquet); "

@@ -16,8 +16,9 @@ from mage.experiments.claims import Job
 from mage.experiments.engines import Payload
 from mage.experiments.inputs import Inputs
 from mage.experiments.plan import Batch, CellName, Procedure, Testbed, further_metrics
+from mage.experiments.records import Record
 from mage.experiments.spec import Column, Experiment, Method
-from mage.experiments.store import Record, key_of
+from mage.experiments.store import key_of
 from mage.metrics import ExplainedGraph, measure_case
 
 ExplainerName = tuple[int, str, int]
@@ -172,6 +173,19 @@ def explanation_record(case: ExplainedGraph, metrics: Sequence[str]) -> Record:
     }
 
 
+class _Unable:
+    """Takes the place of an explainer that cannot be taught, and refuses each graph for that reason."""
+
+    def __init__(self, reason: str) -> None:
+        self.reason = reason
+
+    def explain(self, *_: Any, **__: Any) -> Any:
+        """Refuse."""
+        from mage.explainers import UnsupportedError
+
+        raise UnsupportedError(self.reason)
+
+
 class GraphProcedure(Procedure):
     """Methods explain the graphs of a dataset for a model."""
 
@@ -212,6 +226,7 @@ class GraphProcedure(Procedure):
     def prepare(self, batches: Sequence[Batch], gaps: dict[CellName, str]) -> tuple[Payload, list[Batch]]:
         """Make the explainers, and teach those that learn."""
         from mage import explainers
+        from mage.explainers import UnsupportedError
 
         instances: dict[ExplainerName, Any] = {}
         for batch in batches:
@@ -221,9 +236,12 @@ class GraphProcedure(Procedure):
                 continue
             instances[name] = None
             try:
-                explainer = explainers.get(method.explainer, **method.parameters_on(testbed.dataset))
+                explainer: Any = explainers.get(method.explainer, **method.parameters_on(testbed.dataset))
                 if explainer.needs_training:
                     explainer.fit(testbed.model, self.inputs.dataset(testbed.dataset), batch.seed)
+            except UnsupportedError as error:
+                # What a method cannot do is a result, and is kept as one.
+                explainer = _Unable(str(error))
             except (ValueError, ImportError) as error:
                 # One method that cannot be made or taught is a gap in the table; the others go on.
                 gaps[testbed.dataset, testbed.model_name, method.name] = str(error)

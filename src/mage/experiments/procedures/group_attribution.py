@@ -19,8 +19,9 @@ from mage.experiments.engines import Payload
 from mage.experiments.inputs import Inputs
 from mage.experiments.plan import Batch, CellName, Procedure, Testbed
 from mage.experiments.procedures.paired_orders import paired_tables
+from mage.experiments.records import Record
 from mage.experiments.spec import Column, Experiment, Method
-from mage.experiments.store import Record, key_of
+from mage.experiments.store import key_of
 from mage.games import Game
 from mage.games.image_game import ImageGame
 from mage.indices import interactions

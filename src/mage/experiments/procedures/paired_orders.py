@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 import numpy as np
 from rich.table import Table
 
-from mage.experiments.store import Record
+from mage.experiments.records import Record
 from mage.metrics import METRICS, summarise
 
 _METRICS = ("infid_plus", "infid_minus", "infid_plus_connected", "infid_minus_connected")

@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from mage.datasets import info, load, motifs_of
-from mage.datasets.shapes import CRANE, FIVE_CYCLE, GRID, HOUSE
+from mage.datasets.shapes import CRANE, FIVE_CYCLE, GRID, HOUSE, HOUSE_BY_ROOF
 from tests.helpers.suites import long_case
 
 # The shapes once more, in the words of another library.
@@ -16,7 +16,7 @@ SHAPES = {
     "grid": nx.convert_node_labels_to_integers(nx.grid_2d_graph(3, 3)),
     "five-cycle": nx.cycle_graph(5),
     "cycle": nx.cycle_graph(5),
-    "crane": nx.fan_graph(5) if hasattr(nx, "fan_graph") else nx.Graph([*nx.cycle_graph(5).edges, (0, 2), (0, 3)]),
+    "crane": nx.complete_bipartite_graph(2, 3),
 }
 
 
@@ -41,8 +41,23 @@ def shapes_in(data):
 
 
 def test_the_shapes_are_what_they_are_called():
-    for edges, name in ((HOUSE, "house"), (GRID, "grid"), (FIVE_CYCLE, "five-cycle"), (CRANE, "crane")):
+    shapes = ((HOUSE, "house"), (HOUSE_BY_ROOF, "house"), (GRID, "grid"), (FIVE_CYCLE, "five-cycle"), (CRANE, "crane"))
+    for edges, name in shapes:
         assert nx.is_isomorphic(nx.Graph(edges), SHAPES[name])
+    roof = nx.Graph(HOUSE_BY_ROOF)
+    assert roof.degree[0] == 2 and len(nx.triangles(roof)) == 5 and nx.triangles(roof)[0] == 1
+
+
+@pytest.mark.parametrize("name", ["ba_house_grid", "ba_house_and_grid", "ba_house_or_grid", "spmotif"])
+def test_motifs_are_joined_by_their_first_node(name):
+    for data in load(name, count=60):
+        graph, starts = graph_of(data), [min(motif) for motif in motifs_of(data)]
+        for motif in motifs_of(data):
+            neighbours = {v for u in motif for v in graph[u]} - set(motif)
+            # Noise may add edges to any node of a motif of SPMotif, not to those of the others.
+            assert neighbours & set(graph[min(motif)])
+            if name != "spmotif":
+                assert neighbours == {{1: 0, 2: 10 * starts.index(min(motif))}[len(starts)]}
 
 
 @pytest.mark.parametrize(

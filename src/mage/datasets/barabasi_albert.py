@@ -25,10 +25,11 @@ def networks(training: TrainingPlan, changes: Mapping[str, Mapping[str, Any]] | 
 def house_or_other(count: int, other: Edges, generator: np.random.Generator, features: int, value: float) -> Columns:
     """A house (class 0) or another motif (class 1) on a tree of 20 nodes, half of the graphs each.
 
-    This is BA-HouseGrid with the 3 × 3 grid, and the construction of BA-2Motifs with the five-cycle.
+    This is BA-HouseGrid with the 3 × 3 grid, and the construction of BA-2Motifs with the five-cycle. As in the graphs
+    of the MAGE authors, a corner of the motif is joined to the oldest node of the base.
     """
     labels = generator.permutation(np.arange(count) % 2).tolist()
-    sketches = [_base(1, generator).attach((HOUSE, other)[label], generator) for label in labels]
+    sketches = [_base(1, generator).attach((HOUSE, other)[label], 0) for label in labels]
     x = np.full((sum(sketch.size for sketch in sketches), features), value, dtype=np.float32)
     return columns_of_sketches(sketches, labels, x)
 
@@ -59,7 +60,8 @@ def house_and_or_grid(count: int, label_of_one: int, generator: np.random.Genera
 
     Half of the graphs have the label 1. With ``label_of_one`` 0 (BA-HouseAndGrid) the label says that both motifs are
     there, with 1 (BA-HouseOrGrid) that at least one is; kinds with the same label are equally frequent. Only what makes
-    up label 1 is ground truth: a single house in BA-HouseAndGrid is no reason for label 1.
+    up label 1 is ground truth: a single house in BA-HouseAndGrid is no reason for label 1. As in the graphs of the MAGE
+    authors, corners of the motifs are joined to the oldest node of the base and to the one in the middle of its age.
     """
     kinds: list[tuple[Edges, ...]] = [(), (HOUSE,), (GRID,), (HOUSE, GRID)]
     labels_of_kinds = np.array([0, label_of_one, label_of_one, 1])
@@ -67,8 +69,9 @@ def house_and_or_grid(count: int, label_of_one: int, generator: np.random.Genera
     sketches = []
     for label in labels:
         sketch = _base(int(generator.integers(1, 3)), generator)
-        for motif in kinds[generator.choice(np.flatnonzero(labels_of_kinds == label))]:
-            sketch.attach(motif, generator)
+        motifs = kinds[generator.choice(np.flatnonzero(labels_of_kinds == label))]
+        for place, motif in enumerate(motifs):
+            sketch.attach(motif, place * BASE_SIZE // len(motifs))
         sketches.append(sketch if label == 1 else sketch.without_truth())
     x = np.ones((sum(sketch.size for sketch in sketches), 1), dtype=np.float32)
     return columns_of_sketches(sketches, labels.tolist(), x)

@@ -20,8 +20,10 @@ GRID: Edges = (
     *((3 * row + column, 3 * row + column + 3) for row in range(2) for column in range(3)),
 )
 FIVE_CYCLE: Edges = tuple((i, (i + 1) % 5) for i in range(5))
-# A five-cycle with two chords from one node: the shape of SPMotif's third class.
-CRANE: Edges = (*FIVE_CYCLE, (0, 2), (0, 3))
+# SPMotif's shapes; its graphs join them to a base by their first node, the house by its roof.
+HOUSE_BY_ROOF: Edges = ((1, 2), (2, 3), (3, 4), (4, 1), (0, 1), (0, 4))
+# Two nodes with the same three neighbours.
+CRANE: Edges = ((1, 2), (2, 3), (3, 4), (4, 1), (0, 1), (0, 3))
 
 
 class Sketch:
@@ -38,10 +40,16 @@ class Sketch:
         self.edges = list(base_edges)
         self.in_motif = [False] * len(self.edges)
 
-    def attach(self, motif: Edges, generator: np.random.Generator) -> Sketch:
+    def attach_anywhere(self, motif: Edges, generator: np.random.Generator) -> Sketch:
         """Add a motif and one edge from a random node of the base to a random node of it."""
         motif_size = 1 + max(map(max, motif))
-        bridge = (int(generator.integers(self.base_size)), self.size + int(generator.integers(motif_size)))
+        base_node = int(generator.integers(self.base_size))
+        return self.attach(motif, base_node, int(generator.integers(motif_size)))
+
+    def attach(self, motif: Edges, base_node: int, motif_node: int = 0) -> Sketch:
+        """Add a motif and one edge from a node of the base to a node of it."""
+        motif_size = 1 + max(map(max, motif))
+        bridge = (base_node, self.size + motif_node)
         self.edges += [*((self.size + i, self.size + j) for i, j in motif), bridge]
         self.in_motif += [True] * len(motif) + [False]
         self.size += motif_size

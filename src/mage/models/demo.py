@@ -67,9 +67,9 @@ def demo_graph(seed: int = 0) -> Data:
         numbers of the nodes of the two motifs).
     """
     generator = np.random.default_rng(seed)
-    sketch = tree_sketch(_BASE_SIZE, generator).attach(GRID, generator)
+    sketch = tree_sketch(_BASE_SIZE, generator).attach_anywhere(GRID, generator)
     first_of_cycle = sketch.size
-    sketch.attach(FIVE_CYCLE, generator)
+    sketch.attach_anywhere(FIVE_CYCLE, generator)
     data = demo_data(sketch, GRID_LABEL)
     data.names = (
         *(f"tree {i}" for i in range(_BASE_SIZE)),

@@ -39,7 +39,7 @@ def house_grid_graphs(count: int, generator: np.random.Generator) -> list[Data]:
     for number in range(count):
         label, motif = (GRID_LABEL, GRID) if number % 2 else (HOUSE_LABEL, HOUSE)
         base_size = int(generator.integers(smallest, largest + 1))
-        graphs.append(demo_data(tree_sketch(base_size, generator).attach(motif, generator), label))
+        graphs.append(demo_data(tree_sketch(base_size, generator).attach_anywhere(motif, generator), label))
     return graphs
 
 

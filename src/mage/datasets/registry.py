@@ -29,6 +29,10 @@ _MODULES = (
     "fluoride_carbonyl",
     "alkane_carbonyl",
     "ba_shapes",
+    "rule_and",
+    "rule_or",
+    "rule_not",
+    "rule_count",
 )
 DATASETS: dict[str, DatasetInfo] = {name: import_module(f"mage.datasets.{name}").INFO for name in _MODULES}
 

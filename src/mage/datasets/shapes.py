@@ -40,18 +40,24 @@ class Sketch:
         self.edges = list(base_edges)
         self.in_motif = [False] * len(self.edges)
 
-    def attach_anywhere(self, motif: Edges, generator: np.random.Generator) -> Sketch:
-        """Add a motif and one edge from a random node of the base to a random node of it."""
+    def attach_anywhere(self, motif: Edges, generator: np.random.Generator, in_truth: bool = True) -> Sketch:
+        """Add a motif and one edge from a random node of the base to a random node of it.
+
+        Args:
+            motif: Its edges.
+            generator: Chooses the two nodes.
+            in_truth: Whether it is part of the ground truth.
+        """
         motif_size = 1 + max(map(max, motif))
         base_node = int(generator.integers(self.base_size))
-        return self.attach(motif, base_node, int(generator.integers(motif_size)))
+        return self.attach(motif, base_node, int(generator.integers(motif_size)), in_truth)
 
-    def attach(self, motif: Edges, base_node: int, motif_node: int = 0) -> Sketch:
+    def attach(self, motif: Edges, base_node: int, motif_node: int = 0, in_truth: bool = True) -> Sketch:
         """Add a motif and one edge from a node of the base to a node of it."""
         motif_size = 1 + max(map(max, motif))
         bridge = (base_node, self.size + motif_node)
         self.edges += [*((self.size + i, self.size + j) for i, j in motif), bridge]
-        self.in_motif += [True] * len(motif) + [False]
+        self.in_motif += [in_truth] * len(motif) + [False]
         self.size += motif_size
         return self
 

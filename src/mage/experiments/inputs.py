@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 class Inputs:
     """Datasets by name or ``module:function``; models from the zoo, a folder of checkpoints, or ``module:name``.
 
+    The model ``rule`` is the network of a dataset's rule, see :func:`mage.models.rule_network`.
+
     Args:
         root: Folder with published files; see :func:`mage.datasets.load`.
         checkpoints: Folder of the paper's authors with checkpoints to use instead of the zoo.
@@ -56,6 +58,8 @@ class Inputs:
 
         if ":" in name:
             return load_user_object("models", name, "model", lambda target: isinstance(target, torch.nn.Module))
+        if name == "rule":
+            return models.rule_network(dataset)
         if self.checkpoints is not None and not (
             self.zoo_where_missing and dataset not in models.authors_datasets(self.checkpoints)
         ):

@@ -6,6 +6,7 @@ A line below makes a name public. The import of its module also registers the me
 from mage.metrics.agreement import ami as ami
 from mage.metrics.agreement import edge_auc as edge_auc
 from mage.metrics.agreement import node_f1 as node_f1
+from mage.metrics.agreement import signed_f1 as signed_f1
 from mage.metrics.cases import ExplainedGraph as ExplainedGraph
 from mage.metrics.cases import GroupPredictions as GroupPredictions
 from mage.metrics.faithfulness import Fidelity as Fidelity

@@ -12,6 +12,7 @@ from mage.models.checkpoints import Checkpoint, CheckpointError, load_checkpoint
 from mage.models.demo import DemoGIN, demo_graph, load_demo_model  # noqa: E402
 from mage.models.image_classifiers import ImageClassifier, load_image_classifier  # noqa: E402
 from mage.models.networks import GAT, GCN, GIN, GraphNetwork, make_network  # noqa: E402
+from mage.models.rules import RuleNetwork, rule_network  # noqa: E402
 from mage.models.training import Trained, accuracy, predictions, train  # noqa: E402
 from mage.models.zoo import pretrained, pretrained_checkpoint, pretrained_names  # noqa: E402
 
@@ -24,6 +25,7 @@ __all__ = [
     "DemoGIN",
     "GraphNetwork",
     "ImageClassifier",
+    "RuleNetwork",
     "Trained",
     "TrainingPlan",
     "accuracy",
@@ -38,6 +40,7 @@ __all__ = [
     "pretrained",
     "pretrained_checkpoint",
     "pretrained_names",
+    "rule_network",
     "save_checkpoint",
     "train",
 ]

@@ -1,0 +1,5 @@
+"""Rule: A and B: whether both of two patterns are there, as a network with weights set by hand computes it."""
+
+from mage.datasets.planted_rules import rule_info
+
+INFO = rule_info("rule_and", "Rule: A and B", ("not both", "A and B"))

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from sklearn.metrics import f1_score
 
 from mage import Motif, MotifSet
-from mage.metrics import ami, edge_auc, node_f1, sparsity, summarise
+from mage.metrics import ami, edge_auc, node_f1, signed_f1, sparsity, summarise
 
 TRUTH = [[0, 1, 2], [5, 6, 7]]
 
@@ -97,3 +97,11 @@ def test_means_say_what_they_rest_on():
     nothing = summarise([math.nan])
     assert math.isnan(nothing.mean)
     assert (nothing.count, nothing.undefined) == (0, 1)
+
+
+def test_nodes_count_with_their_signs():
+    signs = [1, 1, -1, -1, 0]
+    assert signed_f1([0, 1], [2, 3], signs) == 1.0
+    assert signed_f1([2, 3], [0, 1], signs) == 0.0
+    assert signed_f1([0, 1, 4], [], signs) == pytest.approx(2 * 2 / (3 + 4))
+    assert math.isnan(signed_f1([0], [], [0, 0]))

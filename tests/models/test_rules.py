@@ -30,7 +30,7 @@ def test_a_coalition_is_worth_its_complete_patterns(name):
         for motif in range(numbers.max() + 1):
             nodes = np.flatnonzero(numbers == motif)
             weight = rule.weights[len(nodes) == 4]
-            expected += SCALE * weight * masks[:, nodes].all(axis=1)
+            expected += SCALE / 2 * weight * masks[:, nodes].all(axis=1)
         assert np.allclose(game.worth(masks), expected, atol=1e-5)
 
 
@@ -54,5 +54,6 @@ def test_unknown_rules_are_refused():
 def test_weights_are_plain_numbers_and_the_network_is_in_evaluation_mode():
     network = rule_network("rule_not")
     assert not network.training
+    assert SCALE == 4.0
     weights = torch.cat([parameter.detach().flatten() for parameter in network.parameters()])
-    assert set(weights.tolist()) == {0.0, 1.0, -2.0, -3.0, SCALE, -SCALE, -SCALE / 2}
+    assert set(weights.tolist()) == {0.0, 1.0, -1.0, 2.0, -2.0, -3.0}

@@ -1,4 +1,4 @@
-"""Rule: A and B: whether both of two patterns are there, as a network with weights set by hand computes it."""
+"""Rule: A and B: whether both of two patterns are there."""
 
 from mage.datasets.planted_rules import rule_info
 

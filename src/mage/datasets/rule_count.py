@@ -1,4 +1,4 @@
-"""Rule: two copies of A: whether a pattern is there twice or more, as a network with weights set by hand computes it."""
+"""Rule: two copies of A: whether a pattern is there twice or more."""
 
 from mage.datasets.planted_rules import rule_info
 

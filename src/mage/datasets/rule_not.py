@@ -1,4 +1,4 @@
-"""Rule: A and not B: whether one pattern is there without another, as a network with weights set by hand computes it."""
+"""Rule: A and not B: whether one pattern is there without another."""
 
 from mage.datasets.planted_rules import rule_info
 

@@ -1,4 +1,4 @@
-"""Rule: A or B: whether at least one of two patterns is there, as a network with weights set by hand computes it."""
+"""Rule: A or B: whether at least one of two patterns is there."""
 
 from mage.datasets.planted_rules import rule_info
 

@@ -33,35 +33,6 @@ def _node_f1(case: ExplainedGraph) -> float | None:
     return None if case.truth is None else node_f1(case.nodes, case.truth >= 0)
 
 
-def signed_f1(positive: Any, negative: Any, signs: Any) -> float:
-    """F1 of nodes with their signs: a node counts as right where it is on the right side.
-
-    Args:
-        positive: Nodes that an explanation has for the output: motifs, node numbers or a boolean mask.
-        negative: Nodes that it has against it.
-        signs: For each node 1 if it speaks for the output, −1 if it speaks against it, 0 otherwise.
-
-    Returns:
-        2 · right nodes / (nodes of the explanation + nodes of the ground truth); NaN where the ground truth is empty.
-    """
-    truth = as_array(signs)
-    sides = ((positive, truth > 0), (negative, truth < 0))
-    chosen = [node_set(nodes, len(truth), "nodes") for nodes, _ in sides]
-    true = [set(np.flatnonzero(mask).tolist()) for _, mask in sides]
-    right = sum(len(nodes & side) for nodes, side in zip(chosen, true, strict=True))
-    total = sum(map(len, (*chosen, *true)))
-    return 2 * right / total if any(true) else math.nan
-
-
-@register("signed_f1", "F1 with sign", scale="unit")
-def _signed_f1(case: ExplainedGraph) -> float | None:
-    signs = case.data.get("node_sign")
-    if signs is None:
-        return None
-    against = {node for motif in case.explanation.against for node in motif.nodes}
-    return signed_f1(case.nodes, sorted(against), signs)
-
-
 def ami(motifs: Any, truth: Any, num_nodes: int | None = None) -> float:
     """Adjusted mutual information of the motifs with those of the ground truth, over all nodes.
 
@@ -117,3 +88,32 @@ def _edge_auc(case: ExplainedGraph) -> float | None:
     if case.truth is None:
         return None
     return math.nan if case.edge_truth is None else edge_auc(case.edge_scores, case.edge_truth)
+
+
+def signed_f1(positive: Any, negative: Any, signs: Any) -> float:
+    """F1 of nodes with their signs: a node counts as right where it is on the right side.
+
+    Args:
+        positive: Nodes that an explanation has for the output: motifs, node numbers or a boolean mask.
+        negative: Nodes that it has against it.
+        signs: For each node 1 if it speaks for the output, −1 if it speaks against it, 0 otherwise.
+
+    Returns:
+        2 · right nodes / (nodes of the explanation + nodes of the ground truth); NaN where the ground truth is empty.
+    """
+    truth = as_array(signs)
+    sides = ((positive, truth > 0), (negative, truth < 0))
+    chosen = [node_set(nodes, len(truth), "nodes") for nodes, _ in sides]
+    true = [set(np.flatnonzero(mask).tolist()) for _, mask in sides]
+    right = sum(len(nodes & side) for nodes, side in zip(chosen, true, strict=True))
+    total = sum(map(len, (*chosen, *true)))
+    return 2 * right / total if any(true) else math.nan
+
+
+@register("signed_f1", "F1 with sign", scale="unit")
+def _signed_f1(case: ExplainedGraph) -> float | None:
+    signs = case.data.get("node_sign")
+    if signs is None:
+        return None
+    against = {node for motif in case.explanation.against for node in motif.nodes}
+    return signed_f1(case.nodes, sorted(against), signs)

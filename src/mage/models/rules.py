@@ -9,7 +9,7 @@ from torch_geometric.nn import GraphConv, global_add_pool
 from mage.datasets.planted_rules import NUM_COLOURS, PATTERNS, RULES, Rule
 
 SCALE = 4.0
-"""Logit that one copy of a pattern adds where its weight is 1."""
+"""What one copy of a pattern adds to the difference of the logits where its weight is 1."""
 
 
 class RuleNetwork(nn.Module):
@@ -17,8 +17,8 @@ class RuleNetwork(nn.Module):
 
     The layer has one unit per pattern: ReLU(own colour is the centre's + neighbours of the leaves' colours − number of
     leaves). It is 1 at the centre of a copy and 0 at all other nodes as long as no node has two neighbours of a
-    leaf's colour. Readout is the sum, which counts copies. The logits are 0 and ``SCALE`` · (weights · counts −
-    threshold).
+    leaf's colour. Readout is the sum, which counts copies. The logits are −z / 2 and z / 2 with z = ``SCALE`` ·
+    (weights · counts − threshold).
 
     Args:
         rule: The rule.
@@ -35,8 +35,9 @@ class RuleNetwork(nn.Module):
                 self.convolution.lin_root.weight[unit, pattern.centre] = 1.0
                 self.convolution.lin_rel.weight[unit, list(pattern.leaves)] = 1.0
                 self.convolution.lin_rel.bias[unit] = -len(pattern.leaves)
-            self.head.weight[1] = SCALE * torch.tensor(rule.weights)
-            self.head.bias[1] = -SCALE * rule.threshold
+            for label, half in ((0, -SCALE / 2), (1, SCALE / 2)):
+                self.head.weight[label] = half * torch.tensor(rule.weights)
+                self.head.bias[label] = -half * rule.threshold
 
     def forward(self, x: torch.Tensor, edge_index: torch.Tensor, batch: torch.Tensor | None = None) -> torch.Tensor:
         """Logits of each graph."""

@@ -44,8 +44,8 @@ def test_the_shapes_are_what_they_are_called():
     shapes = ((HOUSE, "house"), (HOUSE_BY_ROOF, "house"), (GRID, "grid"), (FIVE_CYCLE, "five-cycle"), (CRANE, "crane"))
     for edges, name in shapes:
         assert nx.is_isomorphic(nx.Graph(edges), SHAPES[name])
-    roof = nx.Graph(HOUSE_BY_ROOF)
-    assert roof.degree[0] == 2 and len(nx.triangles(roof)) == 5 and nx.triangles(roof)[0] == 1
+    assert nx.triangles(nx.Graph(HOUSE_BY_ROOF))[0] == 1
+    assert nx.Graph(HOUSE_BY_ROOF).degree[0] == 2
 
 
 @pytest.mark.parametrize("name", ["ba_house_grid", "ba_house_and_grid", "ba_house_or_grid", "spmotif"])

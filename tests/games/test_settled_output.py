@@ -57,6 +57,37 @@ def test_a_saturated_prediction_explains_itself_in_words():
     assert plain.all_motifs  # log-odds have no limit
 
 
+def test_probabilities_that_saturate_for_some_nodes_give_way_too():
+    """Nothing is certain without edges, but much is with some of them."""
+    assert ModelGame(Biased(0.0, 1.0).eval(), graph(), target=1).output == "probability"
+    assert ModelGame(Biased(0.0, 1000.0).eval(), graph(), target=1).output == "log-odds"
+
+
+class Crowd(Biased):
+    """Has many classes; two of them compete."""
+
+    def forward(self, x, edge_index, batch):
+        two = super().forward(x, edge_index, batch)
+        return torch.cat([two, torch.zeros(len(two), 3)], dim=1)
+
+
+def test_log_odds_of_many_classes_are_bounded():
+    model = Crowd(-7.0, 1000.0).eval()
+    game = ModelGame(model, graph(), target=1)
+    assert game.output == "bounded-log-odds"
+    plain = ModelGame(model, graph(), target=1, output="log-odds")
+    masks = np.random.default_rng(0).random((200, 5)) < 0.5
+    low, high = sorted([plain.baseline, plain.baseline + plain.total])
+    width = max(high - low, 2.0)
+    expected = np.clip(plain.worth(masks) + plain.baseline, low - width, high + width)
+    np.testing.assert_allclose(game.worth(masks) + game.baseline, expected, atol=1e-6)
+    assert game.baseline == pytest.approx(plain.baseline)
+    assert ModelGame(model, graph(), target=1, output="bounded-log-odds").readout == game.readout
+    values, chances = game.outcomes(masks)
+    np.testing.assert_allclose(chances, 1 / (1 + np.exp(-plain.worth(masks) - plain.baseline)), atol=1e-6)
+    assert len(values) == len(masks)
+
+
 def test_a_baseline_needs_a_unit():
     with pytest.raises(ValueError, match="baseline: say with output="):
         ModelGame(Biased(0.0).eval(), graph(), baseline=0.5)

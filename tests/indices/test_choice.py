@@ -33,10 +33,10 @@ def large():
 
 def test_exact_where_it_is_within_reach(small, large):
     count = small.graph.count_connected()
-    assert chosen(small) == ("exact", f"{count:,} connected coalitions, limit 100,000")
+    assert chosen(small) == ("exact", f"{count:,} connected coalitions, limit 100,000", None)
     assert chosen(small, budget=count).method == "exact"
     assert chosen(small, budget=count - 1).method == "surrogate"
-    assert chosen(large) == ("surrogate", "more than 10,000,000 connected coalitions, limit 100,000")
+    assert chosen(large) == ("surrogate", "more than 10,000,000 connected coalitions, limit 100,000", None)
     # Ignoring the graph, the same game has 2²⁰ coalitions.
     assert chosen(small, index="shapley").method == "surrogate"
     assert small.num_queries == large.num_queries == 0
@@ -57,10 +57,10 @@ def test_the_first_sampler_that_can(large, monkeypatch):
 
 
 def test_what_is_given_decides(small):
-    assert chosen(small, method="multilinear") == ("multilinear", "named in the request")
-    assert chosen(small, permutations=10) == ("permutation", "permutations is given")
-    assert chosen(small, samples=10) == ("multilinear", "samples is given")
-    assert chosen(small, orderings=[list(range(20))]) == ("permutation", "orderings is given")
+    assert chosen(small, method="multilinear") == ("multilinear", "named in the request", None)
+    assert chosen(small, permutations=10) == ("permutation", "permutations is given", None)
+    assert chosen(small, samples=10) == ("multilinear", "samples is given", None)
+    assert chosen(small, orderings=[list(range(20))]) == ("permutation", "orderings is given", None)
 
 
 def test_the_reason_is_kept(small, tmp_path):
@@ -83,13 +83,13 @@ def model_game(name="GCN", nodes=18, masking="split", readout="mean", **fields):
 
 
 def test_states_bring_large_graphs_within_reach(monkeypatch):
-    monkeypatch.setattr(choice_module, "EXACT_LIMIT", 1_000)
+    monkeypatch.setattr(choice_module, "MODEL_LIMIT", 1_000)
     monkeypatch.setattr(choice_module, "LEAST_EXACT_LIMIT", 1_000)
     game = model_game()
     count = game.graph.count_connected()
     assert count > 1_000
     exact = chosen(game)
-    assert exact == ("exact", f"{count:,} connected coalitions, which the model is asked for by states")
+    assert exact == ("exact", f"{count:,} connected coalitions, which the model is asked for by states", None)
     # A budget is held against the runs of the model that states will take.
     assert chosen(game, budget=1_000).method == "exact"
     refused = chosen(game, budget=100)
@@ -99,17 +99,51 @@ def test_states_bring_large_graphs_within_reach(monkeypatch):
 
 
 def test_what_is_a_sum_over_nodes_is_exact_beyond_that(monkeypatch):
-    monkeypatch.setattr(choice_module, "EXACT_LIMIT", 1_000)
-    monkeypatch.setattr(choice_module, "LEAST_EXACT_LIMIT", 1_000)
+    monkeypatch.setattr(choice_module, "MODEL_LIMIT", 30_000)
+    monkeypatch.setattr(choice_module, "NEIGHBOURHOOD_COST", 1)
     monkeypatch.setattr(choice_module, "STATES_LIMIT", 1_000)
     monkeypatch.setattr(exact_module, "STATES_LIMIT", 1_000)
-    game = model_game()
+    game = model_game(nodes=20)
     game.model.head = torch.nn.Linear(6, 2).double()
     found = mage.interactions(game)
     assert (found.method, found.exact) == ("exact-local", True)
     assert "the output is a sum over nodes" in found.reason
-    bent = model_game(output="probability")
+    bent = model_game(nodes=20, output="probability")
     assert mage.interactions(bent, budget=500).method == "surrogate"
+
+
+def test_orderings_are_taken_where_they_are_cheap(large):
+    """Of a small model; nobody knows what a query of a plain game costs, and a budget asks for few of them."""
+    large.query_cost = 1_000
+    choice = chosen(large)
+    assert (choice.method, choice.budget) == ("permutation", 20_000)
+    assert "32 orderings and more are within 20,000 coalitions" in choice.reason
+    estimate = mage.interactions(large)
+    assert estimate.method == "permutation"
+    assert estimate.num_queries <= 20_000
+    assert estimate.num_permutations >= 32
+    assert chosen(large, budget=5_000).method == "surrogate"
+    assert chosen(large, index="myerson-k-sii").method == "surrogate"
+    large.query_cost = 10**7  # too large a model
+    assert chosen(large).method == "surrogate"
+
+
+def test_few_orderings_are_not_worth_it():
+    game = mage.Game(lambda masks: masks.sum(axis=1), 60, nx.gnp_random_graph(60, 0.3, seed=0))
+    game.query_cost = 1_000
+    assert chosen(game).method == "surrogate"
+    assert game.num_queries == 0
+
+
+def test_neighbourhoods_are_limited_where_other_methods_come_next(monkeypatch):
+    monkeypatch.setattr(choice_module, "MODEL_LIMIT", 1_000)
+    monkeypatch.setattr(choice_module, "LEAST_EXACT_LIMIT", 1_000)
+    monkeypatch.setattr(choice_module, "STATES_LIMIT", 1_000)
+    game = model_game()
+    game.model.head = torch.nn.Linear(6, 2).double()
+    choice = chosen(game)
+    assert (choice.method, choice.budget) == ("exact-local", 250)
+    assert mage.interactions(game).method == "surrogate"  # more would be needed
 
 
 def test_large_models_are_asked_less(small):

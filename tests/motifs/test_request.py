@@ -63,7 +63,7 @@ def test_numbers_of_numpy_become_plain_ones():
         ({"tau": True}, "tau"),
         ({"tau": "for"}, "tau"),
         ({"noise_floor": -0.1}, "noise_floor"),
-        ({"objective": "best"}, "objective must be one of paper"),
+        ({"objective": "best"}, "objective must be one of auto, paper"),
         ({"include": "12"}, "include must be a list"),
         ({"node_limit": 1.5}, "node_limit"),
     ],

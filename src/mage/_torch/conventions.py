@@ -2,5 +2,6 @@
 
 KNOWN_TASKS = ("multiclass", "binary", "regression")
 TASKS = ("auto", *KNOWN_TASKS)
-OUTPUTS = ("auto", "logit", "probability", "log-probability", "log-odds")
+BOUNDED = "bounded-log-odds"
+OUTPUTS = ("auto", "logit", "probability", "log-probability", "log-odds", BOUNDED)
 RETURN_TYPES = ("raw", "probs", "log_probs")

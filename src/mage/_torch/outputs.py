@@ -11,11 +11,14 @@ from torch import Tensor
 from torch.nn import functional
 
 from mage._core.typing import Floats
-from mage._torch.conventions import OUTPUTS, RETURN_TYPES, TASKS
+from mage._torch.conventions import BOUNDED, OUTPUTS, RETURN_TYPES, TASKS
 
 _LEAST_CHANCE = float(np.finfo(np.float64).tiny)
 CERTAIN = 0.99
 """Probability without any node from which on, or up to one minus which, the probability hides what nodes do."""
+_LEAST_WIDTH = 2.0  # of log-odds, a factor of 7
+BEYOND_DOUBT = 0.9999
+"""Probability of some nodes from which on, or up to one minus which, the probability hides what further nodes do."""
 
 
 @dataclass(frozen=True)
@@ -25,15 +28,18 @@ class Readout:
     Attributes:
         task: ``"multiclass"`` (a column per class), ``"binary"`` (one column) or ``"regression"`` (one column).
         target: Class, or None for regression.
-        output: ``"logit"``, ``"probability"``, ``"log-probability"`` or ``"log-odds"``, log p/(1 − p), of the target;
-            regression has none of these. ``"auto"`` until a game has chosen one of :attr:`candidates`.
+        output: ``"logit"``, ``"probability"``, ``"log-probability"``, ``"log-odds"``, log p/(1 − p), of the target, or
+            ``"bounded-log-odds"``, which stop at ``bounds``; regression has none of these. ``"auto"`` until a game has
+            chosen one of :meth:`candidates`.
         return_type: What the model returns: ``"raw"`` scores, ``"probs"`` or ``"log_probs"``.
+        bounds: Least and largest value of bounded log-odds; None until a game knows them.
     """
 
     task: str
     target: int | None
     output: str
     return_type: str
+    bounds: tuple[float, float] | None = None
 
     @classmethod
     def of(cls, prediction: Tensor, task: str, target: int | None, output: str, return_type: str) -> Readout:
@@ -65,15 +71,25 @@ class Readout:
             raise ValueError(f"target must be a class 0 … {classes - 1}, got {target!r}")
         return cls(task, int(target), output, return_type)
 
-    @property
-    def candidates(self) -> tuple[Readout, Readout]:
-        """What ``"auto"`` chooses from: the probability of the target, and its log-odds."""
-        return replace(self, output="probability"), replace(self, output="log-odds")
+    def candidates(self, classes: int) -> tuple[Readout, Readout]:
+        """What ``"auto"`` chooses from: the probability of the target, and its log-odds.
+
+        With two classes log-odds are the difference of two scores. With more, a single strong competitor may take them
+        far beyond everything between the empty graph and the prediction, so they are bounded.
+        """
+        odds = "log-odds" if classes <= 2 else BOUNDED
+        return replace(self, output="probability"), replace(self, output=odds)
+
+    def bounded(self, baseline: float, prediction: float) -> Readout:
+        """With bounds: from the baseline to the prediction, as far again on both sides, and at least two more."""
+        low, high = min(baseline, prediction), max(baseline, prediction)
+        width = max(high - low, _LEAST_WIDTH)
+        return replace(self, bounds=(low - width, high + width))
 
     @staticmethod
-    def saturates(probability: float) -> bool:
-        """Whether a class is so certain, or so impossible, without any node that its probability hides effects."""
-        return not 1 - CERTAIN <= probability <= CERTAIN
+    def saturates(probabilities: Floats, limit: float) -> bool:
+        """Whether a class is so certain, or so impossible, somewhere that its probability hides effects."""
+        return bool(((probabilities > limit) | (probabilities < 1 - limit)).any())
 
     def __call__(self, out: Tensor) -> Tensor:
         """One number a row, in double precision: a probability near 1 has no digits left in a shorter one."""
@@ -87,8 +103,8 @@ class Readout:
             return self._binary(out[:, 0])
         if self.output == "logit":
             return out[:, self.target]
-        if self.output == "log-odds":
-            return self._log_odds(out)
+        if self.output in ("log-odds", BOUNDED):
+            return self._within_bounds(self._log_odds(out))
         if self.return_type == "raw":
             log = functional.log_softmax(out, dim=1)[:, self.target]
         else:
@@ -101,20 +117,23 @@ class Readout:
         others = torch.cat([out[:, : self.target], out[:, (self.target or 0) + 1 :]], dim=1)
         return out[:, self.target] - torch.logsumexp(others, dim=1)
 
+    def _within_bounds(self, log_odds: Tensor) -> Tensor:
+        return log_odds if self.output != BOUNDED or self.bounds is None else log_odds.clamp(*self.bounds)
+
     def _binary(self, score: Tensor) -> Tensor:
         if self.return_type == "probs":
             score = torch.logit(score)
         elif self.return_type == "log_probs":
             score = torch.logit(score.exp())
         score = score if self.target == 1 else -score
-        if self.output in ("logit", "log-odds"):
-            return score
+        if self.output in ("logit", "log-odds", BOUNDED):
+            return self._within_bounds(score)
         return functional.logsigmoid(score) if self.output == "log-probability" else score.sigmoid()
 
     @property
     def hides_probability(self) -> bool:
-        """Whether the explained number does not tell the target's probability: one score of several."""
-        return self.task == "multiclass" and self.output == "logit"
+        """Whether the explained number does not tell the target's probability: one score of several, or a bound."""
+        return self.output == BOUNDED or (self.task == "multiclass" and self.output == "logit")
 
     @property
     def as_probability(self) -> Readout:

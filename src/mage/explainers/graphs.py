@@ -69,8 +69,9 @@ def explain(
             last node adds most, see :mod:`mage.motifs.path`.
         tau: By default groups for the output are searched for, and apart from them groups against it
             (:attr:`Explanation.against`). A number τ weighs both sides in one search: 1 only for, 0 only against.
-        output: ``"logit"``, ``"probability"``, ``"log-probability"`` or ``"log-odds"`` of the target. By default the
-            probability, and log-odds where the probability is above 0.99 or below 0.01 without any node.
+        output: ``"logit"``, ``"probability"``, ``"log-probability"``, ``"log-odds"`` or ``"bounded-log-odds"`` of the
+            target. By default the probability, and log-odds where the probability saturates, without any node or for
+            some nodes; see :class:`mage.GraphRequest`.
         masking: What the absence of a node means: ``"split"`` (it stays without its edges), ``"remove"``, ``"zero"``,
             ``"mean"``, or a function. By default ``"split"``, and ``"remove"`` where the model takes no edges.
         order: Order of the index, 1 to 3. By default 3 where that is exact, or the players are at most 40, else 2.

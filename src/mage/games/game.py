@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterable, Sequence, Sized
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -15,6 +14,8 @@ from mage.games.memo import Memo, distinct
 from mage.graph import PlayerGraph, as_masks, component_rows, networkx_order, packing
 
 if TYPE_CHECKING:
+    from torch import Tensor
+
     from mage._torch.outputs import Readout
     from mage.games.node_contributions import NodeContributions
     from mage.games.state_worths import StateWorths
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 ValueFunction = Callable[[Masks], Any]
 
 _MEBIBYTE = 1 << 20
+_SAMPLE = 32  # random coalitions that show the range of a model's output
 
 
 class ValueFunctionError(RuntimeError):
@@ -167,23 +169,38 @@ class Game:
         """The explained node, or both ends of the explained link; empty for a whole graph."""
         return ()
 
-    def settle_output(self) -> None:
+    def settle_output(self, absent: Tensor | None = None) -> None:
         """Where the unit of worths is left open: the target's probability, or its log-odds where that saturates.
 
-        A probability that is all but 1, or all but 0, without any player hides what players do; log-odds do not.
+        A probability that is all but 1, or all but 0, without any player or with some of them hides what others do;
+        log-odds do not. A few random coalitions, always the same ones, show whether that happens.
+
+        Args:
+            absent: What the model returns [1, C] without any player, where that is known.
         """
-        if self.readout is None or self.readout.output != "auto":
+        if self.readout is None or self.readout.output not in ("auto", "bounded-log-odds"):
             return
         if self._baseline is not None:
             raise ValueError("baseline: say with output= which number it is a value of, such as output='probability'")
-        candidates = self.readout.candidates
-        readings = self.readings(np.zeros((1, self.num_players), dtype=np.bool_), candidates)
-        probability, log_odds = (math.nan, math.nan) if readings is None else readings[:, 0].tolist()
-        saturates = math.isfinite(probability) and self.readout.saturates(probability)
-        self.readout = candidates[1 if saturates else 0]
-        value = log_odds if saturates else probability
-        if math.isfinite(value):
-            self._baseline = value
+        from mage._torch.outputs import BEYOND_DOUBT, CERTAIN
+
+        chance, odds = self.readout.candidates(len(self.prediction))
+        if absent is None:
+            readings = self.readings(np.zeros((1, self.num_players), dtype=np.bool_), (chance, odds))
+        else:
+            readings = np.stack([readout(absent).cpu().numpy() for readout in (chance, odds)])
+        self.readout = chance if self.readout.output == "auto" else odds
+        if readings is None or not np.isfinite(readings).all():
+            return
+        probability, log_odds = readings[:, 0].tolist()
+        if self.readout is chance and not self.readout.saturates(readings[0], CERTAIN):
+            sample = self.readings(_random_coalitions(self.num_players), (chance,))
+            if sample is None or not self.readout.saturates(sample[0], BEYOND_DOUBT):
+                self._baseline = probability
+                return
+        self.readout, self._baseline = odds, log_odds
+        if odds.output == "bounded-log-odds":
+            self.readout = odds.bounded(log_odds, odds.of_prediction(self.prediction))
 
     @property
     def rounding(self) -> float:
@@ -362,3 +379,10 @@ def _checked_names(names: Sequence[str] | None, num_players: int) -> tuple[str, 
     if len(names) != num_players:
         raise ValueError(f"names must list {num_players} names, one per player, got {len(names)}")
     return tuple(str(name) for name in names)
+
+
+def _random_coalitions(num_players: int) -> Masks:
+    """A few coalitions of all sizes, the same in every game with as many players."""
+    generator = np.random.default_rng(0)
+    shares = generator.random((_SAMPLE, 1))
+    return np.asarray(generator.random((_SAMPLE, num_players)) < shares)

@@ -74,9 +74,6 @@ class ImageGame(Game):
         with exclusively(model), _largest_activation(model) as largest:
             rows = self._first_run(count)
         self.readout = Readout.of(rows[:1], request.task, request.target, request.output, request.return_type)
-        if self.readout.output == "auto":
-            probability, log_odds = self.readout.candidates
-            self.readout = log_odds if self.readout.saturates(float(probability(rows)[1])) else probability
         self.prediction: Floats = rows[0].double().cpu().numpy()
         if request.return_type == "raw" and self.readout.task == "multiclass":
             _refuse_probabilities(rows)
@@ -86,12 +83,15 @@ class ImageGame(Game):
             count,
             PlayerGraph(count, adjacent_regions(self.segments)),
             own_names if names is None else names,
-            baseline=float(self.readout(rows)[1]) if request.baseline is None else request.baseline,
+            baseline=request.baseline,
             batch_size=request.batch_size or _BATCH_SIZE,
             # Without a look inside, a rough guess: convolutions make tens of channels of three at half the side.
             bytes_per_coalition=3 * per_image + _COPIES * (largest[0] or 8 * per_image),
             memory_cap=request.memory_cap,
         )
+        self.settle_output(rows[1:])
+        if self._baseline is None:
+            self._baseline = float(self.readout(rows)[1])
 
     @property
     def num_queries(self) -> int:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import logging
 import math
-from collections.abc import Callable
-from dataclasses import fields
+from collections.abc import Callable, Iterable
+from dataclasses import fields, replace
 from typing import Any
 
 from mage.games import Game
@@ -122,19 +122,40 @@ def compute_interactions(
     if callback is not None and not callable(callback):
         raise ValueError(f"callback must be a function of the interactions, got {callback!r}")
     problem = Problem.of(game, request)
+    interactions = first_possible(problem, choices(problem), callback, progress)
+    if interactions is None:
+        raise ValueError("method: no estimator can do it; the log says what was tried")
+    return interactions
+
+
+def first_possible(
+    problem: Problem,
+    estimators: Iterable[Choice],
+    callback: Callable[[Interactions], Any] | None = None,
+    progress: bool | None = None,
+) -> Interactions | None:
+    """The interactions by the first of some estimators that can compute them; None where none can.
+
+    Args:
+        problem: The game and the index.
+        estimators: Estimators, the best first.
+        callback: Called with the interactions so far, from time to time; a true answer stops and keeps them.
+        progress: Show a progress bar; by default on a terminal only.
+    """
     _check_size(problem.num_players, problem.order)
-    first_query = game.num_queries
-    for choice in choices(problem):
+    first_query, request = problem.game.num_queries, problem.request
+    for choice in estimators:
         if request.method == "auto":
             _log.info("method='auto' takes %s: %s", choice.method, choice.reason)
+        limited = problem if choice.budget is None else replace(problem, request=replace(request, budget=choice.budget))
         try:
-            return _computed(problem, choice, first_query, callback, progress)
+            return _computed(limited, choice, first_query, callback, progress)
         except (NotLocalError, TooManyCoalitionsError) as error:
             # The next choice may do; its reason says what was tried.
             if request.method != "auto":
                 raise
             _log.info("%s", error)
-    raise ValueError("method: no estimator can do it; the log says what was tried")
+    return None
 
 
 def _computed(

@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
 from mage.games import Game
-from mage.indices.api import compute_interactions
+from mage.indices.api import compute_interactions, first_possible
 from mage.indices.choice import exact_choices
-from mage.indices.estimators import NotLocalError, TooManyCoalitionsError
 from mage.indices.families import family_named
 from mage.indices.problem import Problem
 from mage.indices.request import IndexRequest
 from mage.indices.result import Interactions
-
-_log = logging.getLogger("mage")
 
 Callback = Callable[[Interactions], Any]
 TRIPLES = 3
@@ -43,13 +39,10 @@ def best_interactions(
     higher = replace(request, order=min(TRIPLES, game.num_players))
     if game.num_players <= FEW_PLAYERS:
         return compute_interactions(game, higher, callback=callback, progress=progress)
-    for choice in exact_choices(Problem.of(game, higher)):
-        try:
-            exactly = replace(higher, method=choice.method)
-            interactions = compute_interactions(game, exactly, callback=callback, progress=progress)
-            return replace(interactions, reason=choice.reason)
-        except (NotLocalError, TooManyCoalitionsError) as error:
-            _log.info("%s", error)
+    problem = Problem.of(game, higher)
+    exactly = first_possible(problem, exact_choices(problem), callback, progress)
+    if exactly is not None:
+        return exactly
     return compute_interactions(game, request, callback=callback, progress=progress)
 
 

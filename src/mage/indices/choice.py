@@ -7,21 +7,33 @@ from typing import NamedTuple
 
 from mage.indices.estimators import ESTIMATORS
 from mage.indices.estimators.exact import STATES_LIMIT
+from mage.indices.estimators.permutation import orderings_fit
 from mage.indices.problem import Problem
 
-EXACT_LIMIT = 100_000  # connected coalitions that are asked for one by one
+EXACT_LIMIT = 100_000  # connected coalitions that are asked for one by one, where nobody knows what they cost
+MODEL_LIMIT = 450_000  # the same where a model's size tells
 LEAST_EXACT_LIMIT = 5_000
 EXACT_COST = 10**11  # multiplications that asking for them may take, roughly
+NEIGHBOURHOOD_COST = 4  # a neighbourhood costs about as much as so many coalitions
+ORDERINGS = 32  # that must fit for a sample of them: fewer say little
+SAMPLE_BUDGET = 20_000  # coalitions that orderings may need, where they are cheap
 SAMPLERS = ("surrogate", "permutation", "multilinear")  # in this order, where exact numbers are out of reach
 # Methods whose fields go with "auto". It takes exact-local only where a model shows itself how far its nodes see.
 AUTO_METHODS = ("exact", *SAMPLERS)
 
 
 class Choice(NamedTuple):
-    """The name of an estimator, and the reason why it was taken."""
+    """An estimator.
+
+    Attributes:
+        method: Its name.
+        reason: Why it was taken.
+        budget: Most coalitions for it, where the request leaves that open and other estimators come next.
+    """
 
     method: str
     reason: str
+    budget: int | None = None
 
 
 def choices(problem: Problem) -> Iterator[Choice]:
@@ -43,6 +55,10 @@ def choices(problem: Problem) -> Iterator[Choice]:
         yield choice
         if choice.method == "exact":
             return
+    if _orderings_are_cheap(problem):
+        sample = f"{ORDERINGS} orderings and more are within {SAMPLE_BUDGET:,} coalitions"
+        yield Choice("permutation", "; ".join([*reasons, sample]), SAMPLE_BUDGET)
+        return
     for method in SAMPLERS:
         refusal = ESTIMATORS[method].refusal(problem)
         if refusal is None:
@@ -74,10 +90,21 @@ def exact_choices(problem: Problem, reasons: list[str] | None = None) -> Iterato
             return
         reasons.append(f"not exact by states: about {runs:,} runs of the model")
     if request.budget is None and problem.game.node_contributions is not None:
-        yield Choice("exact-local", "; ".join([*reasons, "the output is a sum over nodes"]))
+        reason = "; ".join([*reasons, "the output is a sum over nodes"])
+        yield Choice("exact-local", reason, limit // NEIGHBOURHOOD_COST)
 
 
 def one_by_one_limit(problem: Problem) -> int:
     """How many coalitions may be asked for one by one: fewer where the model is large."""
-    cost = max(problem.game.query_cost, 1)
-    return max(LEAST_EXACT_LIMIT, min(EXACT_LIMIT, EXACT_COST // cost))
+    cost = problem.game.query_cost
+    return max(LEAST_EXACT_LIMIT, min(MODEL_LIMIT, EXACT_COST // cost)) if cost else EXACT_LIMIT
+
+
+def _orderings_are_cheap(problem: Problem) -> bool:
+    """Whether random orderings need few coalitions of a small model: then they cost less than a surrogate's fits."""
+    if problem.request.budget is not None or not problem.game.query_cost:
+        return False
+    refused = ESTIMATORS["permutation"].refusal(problem) is not None
+    if refused or one_by_one_limit(problem) < SAMPLE_BUDGET:
+        return False
+    return orderings_fit(problem, ORDERINGS, SAMPLE_BUDGET)

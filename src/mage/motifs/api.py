@@ -38,9 +38,9 @@ def find_motifs(
     """Find disjoint connected groups of nodes whose interactions weigh most.
 
     Maximises Σ |GrAttr(S)| over at most m sets S with at most M nodes in all. GrAttr adds up all interactions inside S:
-    those of the top order weighted by τ where they are positive and by 1 − τ where they are negative, lower orders with
-    their sign (``objective="paper"`` weighs them like the top order), see :mod:`mage.motifs.objective`. The answer is
-    proven optimal unless it says otherwise.
+    those of the top order weighted by τ where they are positive and by 1 − τ where they are negative; below the top
+    order those of an index of order 3 with their sign, others like the top order (``objective=`` chooses), see
+    :mod:`mage.motifs.objective`. The answer is proven optimal unless it says otherwise.
 
     Args:
         interactions: An index of order 1, 2 or 3, or a plain matrix [n, n] (pairs off the diagonal, symmetric; single
@@ -133,7 +133,7 @@ def motif_set(
         max_nodes=problem.max_nodes,
         include=tuple(np.flatnonzero(problem.required).tolist()),
         exclude=tuple(np.flatnonzero(problem.forbidden).tolist()),
-        objective_name=request.objective,
+        objective_name=request.objective_at(len(terms.values)),
         **{name: getattr(request, name) for name in ("tau", "connected", "noise_floor")},
     )
 

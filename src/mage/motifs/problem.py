@@ -54,7 +54,8 @@ class MotifProblem:
     def of(cls, request: MotifRequest, terms: TermArrays, graph: PlayerGraph) -> MotifProblem:
         """The problem that a request poses on a graph; requests that no family can meet are refused."""
         n, tau = graph.num_players, request.weight
-        by_side = OBJECTIVES[request.objective](terms.values, tau, request.noise_floor)
+        objective = OBJECTIVES[request.objective_at(len(terms.values))]
+        by_side = objective(terms.values, tau, request.noise_floor)
         node, pair, triple = (np.stack(both) for both in zip(*(_three(parts, n) for parts in by_side), strict=True))
         weighing = np.flatnonzero((triple != 0).any(axis=0))
         problem = cls(

@@ -49,7 +49,8 @@ class MotifRequest:
             against it.
         connected: False lets a motif be any set of nodes.
         objective: How terms weigh: ``"signed"``, positive ones of the top order by τ and negative ones by 1 − τ, and
-            lower orders with their sign; or ``"paper"``, all orders as the top order. See
+            lower orders with their sign; or ``"paper"``, all orders as the top order. ``"auto"`` is signed at order 3
+            and the paper's below, where single nodes are the only lower order. See
             :data:`mage.motifs.objective.OBJECTIVES`.
         noise_floor: Interactions of at most this share of the largest of their sign count as zero; with
             ``objective="signed"`` those of the top order only.
@@ -68,7 +69,7 @@ class MotifRequest:
     max_nodes: int | float | str = AUTO
     tau: float | str = BOTH
     connected: bool = True
-    objective: str = "signed"
+    objective: str = AUTO
     noise_floor: float = 0.1
     include: tuple[int, ...] = ()
     exclude: tuple[int, ...] = ()
@@ -87,8 +88,8 @@ class MotifRequest:
             "include": _checked_nodes("include", self.include),
             "exclude": _checked_nodes("exclude", self.exclude),
         }
-        for name, value, allowed in (("objective", self.objective, OBJECTIVES), ("solver", self.solver, SOLVERS)):
-            checked_choice(name, value, allowed)
+        checked_choice("objective", self.objective, (AUTO, *OBJECTIVES))
+        checked_choice("solver", self.solver, SOLVERS)
         if self.node_limit is not None:
             settled["node_limit"] = checked_whole("node_limit", self.node_limit)
         for name, value in settled.items():
@@ -98,6 +99,12 @@ class MotifRequest:
         """Refuse interactions of an order that is not searched."""
         if order > LARGEST_ORDER:
             raise ValueError(f"order: motifs are searched for order 1, 2 and 3, got order {order}")
+
+    def objective_at(self, order: int) -> str:
+        """The name of the objective for interactions of an order."""
+        if self.objective != AUTO:
+            return self.objective
+        return "signed" if order == LARGEST_ORDER else "paper"
 
     @property
     def most_motifs(self) -> int:

@@ -9,6 +9,8 @@ import numpy as np
 
 from mage._core.typing import Integers
 from mage._kernels import permutation as kernels
+from mage.games.memo import CoalitionTable
+from mage.indices.boundary import boundary_coalitions
 from mage.indices.errors import Estimate
 from mage.indices.estimators.protocol import Estimator
 from mage.indices.estimators.sampling import Draws, Terms, average, collected
@@ -62,6 +64,19 @@ class Permutation(Estimator):
         draws = Draws(_batches(problem, source, count, unit), count, unit, name)
         estimate, done = average(problem, draws, monitor, progress)
         return estimate._replace(num_permutations=done)
+
+
+def orderings_fit(problem: Problem, orderings: int, budget: int) -> bool:
+    """Whether so many random orderings need at most ``budget`` different coalitions; no worth is asked for."""
+    source = random_orderings(problem.num_players, problem.request.antithetic, problem.request.seed)
+    table = CoalitionTable(problem.graph.adjacency_bits.shape[1])
+    table.intern(boundary_coalitions(problem.graph, problem.measures).members)
+    for batch in _batches(problem, source, orderings, 1):
+        for terms in batch:
+            table.intern(terms.coalitions)
+            if table.size > budget:
+                return False
+    return True
 
 
 def random_orderings(num_players: int, antithetic: bool, seed: int) -> Iterator[Integers]:

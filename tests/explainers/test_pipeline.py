@@ -50,7 +50,8 @@ def test_defaults_need_no_touch():
     # The graph itself, two graphs alone and together, to see that batches do not mix, and the graph without any node,
     # which decides the unit of the output.
     known = explanation.interactions.num_queries + explanation.consequences.num_queries
-    assert explanation.num_queries == known + 1 + 4 + 1
+    # Random coalitions show whether the probability saturates.
+    assert explanation.num_queries == known + 1 + 4 + 1 + 32
     assert explanation.seconds > 0
 
 

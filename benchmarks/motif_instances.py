@@ -65,7 +65,7 @@ ROWS = (
     Row("46 nodes, M 6, m 1", 6, 1, lambda s: _attached(nx.random_labeled_tree(41, seed=s), [(HOUSE, 5)], s)),
     Row("75 nodes, M 15, m 1", 15, 1, _superpixels, superpixels=True),
 )
-ORDER_3 = ROWS[0]._replace(name="25 nodes, M 5, m 1, order 3", order=3)
+ORDER_3 = tuple(row._replace(name=f"{row.name}, order 3", order=3) for row in ROWS[:3])
 
 
 class Network(torch.nn.Module):

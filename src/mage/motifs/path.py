@@ -6,7 +6,7 @@ at which the last node adds most is where a motif ends. The merit of a size is
 
     gain(M) · objective(M) / M^¾,    gain(M) = objective(M) − objective(M − 1),
 
-which prefers families that explain much to small ones, and small ones among those. Sizes within a tenth of the largest
+which prefers families that explain much to small ones, and small ones among those. Sizes within a fifth of the largest
 merit are as good as each other by this measure; where the model can be asked, the one is taken whose family has the
 largest effect: the output with only it, minus the output without it.
 """
@@ -31,7 +31,7 @@ Effects = Callable[[Masks], Floats]
 
 _EVEN = 0.5  # τ that favours neither side
 _PENALTY = 0.75  # power of M that a larger family must make up for
-_CLOSE = 0.9  # share of the largest merit from which on sizes are equally good
+_CLOSE = 0.8  # share of the largest merit from which on sizes are equally good
 _PATH_WORK = 50  # a size on the path gets this part of the search nodes that a single search gets
 
 

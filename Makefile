@@ -65,4 +65,4 @@ $(VENV)/.dev: $(BIN)/python $(INPUTS)
 	@touch $@ $(VENV)/.demo
 
 clean:
-	rm -rf $(VENV) demo-output gallery-output docs/_build
+	rm -rf $(VENV) demo-output gallery-output screenshots-output docs/_build

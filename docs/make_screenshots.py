@@ -1,88 +1,67 @@
-"""Screenshots of pages for the documentation: ``python docs/make_screenshots.py`` writes ``docs/images/page-*.png``.
+"""Screenshots by one command: ``python docs/make_screenshots.py`` (or ``make screenshots``).
 
-``python docs/make_screenshots.py --audit FOLDER`` writes a picture for each kind of explanation and each place where it
-is shown: page (wide, phone, 1920 pixels, dark), picture without scripts, notebook and figure. They must look the same.
+It writes the pictures of the documentation, ``docs/images/page-*.png``, and into ``--folder`` (by default
+``screenshots-output``) a picture of each kind of explanation in each place where it is shown: page (wide, phone,
+1920 pixels, dark), page without scripts, notebook, figure and report. The same object must look the same everywhere.
+``sheet-NAME.png`` has all places of one kind side by side.
 
-Needs Pillow, playwright and Chromium (``MAGE_CHROMIUM`` names it where it is not on the path). Pages whose data is not
-on this machine are left out, and said so.
+``--only NAME …`` takes some kinds, ``--images`` only the pictures of the documentation. Explanations are kept in the
+folder, so that a second run only draws; delete them to compute them again. Needs Pillow, playwright and Chromium
+(``MAGE_CHROMIUM`` names it where it is not on the path). What needs data that is not on this machine is left out, and
+the program prints the reason.
 """
 
 from __future__ import annotations
 
+import argparse
 import io
 import os
 import shutil
-import sys
-import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from PIL import Image
+from screenshot_cases import CASES
 
+import mage
 from mage.explanation import Explanation
 
 IMAGES = Path(__file__).parent / "images"
 FLAGS = ("--no-sandbox", "--disable-gpu", "--disable-background-networking", "--no-first-run", "--hide-scrollbars")
 WIDTH = 1320
+DESKTOP = {"viewport": {"width": WIDTH, "height": 900}}
+PLACES: dict[str, dict[str, Any]] = {
+    "page": DESKTOP,
+    "dark": {**DESKTOP, "color_scheme": "dark"},
+    "phone": {"viewport": {"width": 390, "height": 844}, "has_touch": True},
+    "1920": {"viewport": {"width": 1920, "height": 1080}},
+    "no-script": {**DESKTOP, "java_script_enabled": False},
+    "notebook": DESKTOP,
+    "report": DESKTOP,
+}
+"""Where explanations are shown, each with the settings of the browser."""
 
 
 @dataclass(frozen=True)
 class Picture:
-    """One screenshot: what it shows, and what the reader did before."""
+    """A picture of the documentation: what it shows, and where the pointer is."""
 
-    name: str
-    explanation: Callable[[], Explanation]
+    case: str
     title: str
     text: str = ""
     dark: bool = False
     point_at: str = ""
 
 
-def demo() -> Explanation:
-    """The bundled model on the bundled graph."""
-    from mage.cli.demo import demo_explanation
-
-    return demo_explanation(1)
-
-
-def from_dataset(name: str, graph: int | None = None, **options: Any) -> Explanation:
-    """A graph of a dataset, explained for the model that ships with the library."""
-    import mage
-    from mage.cli import _sources
-
-    network, item, settings = _sources.model_and_graph(None, None, None, name, graph)
-    return mage.explain(network, item, **(settings | options))
-
-
-def molecule() -> Explanation:
-    """A molecule in which the model looks for benzene rings."""
-    found = from_dataset("benzene", graph=29, num_motifs=2, max_nodes=9, tau=0.5)
-    return replace(found, class_names=("no benzene ring", "benzene ring"))
-
-
-def sentence() -> Explanation:
-    """A sentence that takes back what it gave."""
-    import mage
-
-    return mage.explain_text(
-        mage.models.pretrained("graph_sst2", "gcn"),
-        "The acting is wonderful, but the script is a dreadful, endless bore.",
-        num_motifs=3,
-        max_nodes=7,
-        tau=0.5,
-        class_names=["negative", "positive"],
-    )
-
-
-PICTURES = (
-    Picture("graph", demo, "Why does the model say “grid”?", "A grid, and a five-cycle that was added to tempt it."),
-    Picture("graph-dark", demo, "Why does the model say “grid”?", dark=True, point_at=".node[data-node='14']"),
-    Picture("molecule", molecule, "Is there a benzene ring?", point_at=".node[data-node='3'] circle"),
-    Picture("sentence", sentence, "What makes this review negative?"),
-)
+PICTURES = {
+    "graph": Picture("graph", "Why grid?", "A grid, and a five-cycle that was added to mislead the model."),
+    "graph-dark": Picture("graph", "Why grid?", dark=True, point_at=".node[data-node='14']"),
+    "molecule": Picture("molecule-smiles", "Why benzene ring?", point_at=".node[data-node='3'] circle"),
+    "sentence": Picture("sentence", "Why negative?"),
+}
 
 
 @contextmanager
@@ -98,138 +77,108 @@ def chromium() -> Iterator[Any]:
         browser.close()
 
 
-def take(browser: Any, picture: Picture, page_path: Path) -> None:
-    """Open a page and keep what it looks like."""
-    scheme = "dark" if picture.dark else "light"
-    context = browser.new_context(
-        viewport={"width": WIDTH, "height": 900}, color_scheme=scheme, device_scale_factor=1.5, offline=True
-    )
+def explanation_of(case: str, folder: Path) -> Explanation | None:
+    """The explanation of a case, from the folder or computed; None, with a line that says why, if it cannot be."""
+    path = folder / f"{case}.mage"
+    if not path.exists():
+        try:
+            CASES[case]().save(path)
+        except (ImportError, OSError) as error:
+            print(f"{case}: left out, {error}")
+            return None
+    return mage.load(path)
+
+
+def photograph(browser: Any, page_path: Path, point_at: str = "", address: str = "", **options: Any) -> Image.Image:
+    """What a page looks like."""
+    context = browser.new_context(offline=True, **options)
     page = context.new_page()
-    page.goto(page_path.as_uri())
-    page.wait_for_selector("html.ready")
-    if picture.point_at:
-        page.locator(picture.point_at).hover()
+    page.goto(page_path.as_uri() + address)
+    page.wait_for_timeout(500)
+    if point_at:
+        page.locator(point_at).hover()
     shot = page.screenshot(full_page=True)
     context.close()
-    # A page has few colours; a palette makes the file a third as large.
-    Image.open(io.BytesIO(shot)).quantize(256).save(IMAGES / f"page-{picture.name}.png", optimize=True)
+    return Image.open(io.BytesIO(shot)).convert("RGB")
 
 
-def small_graph(graph: Any, **options: Any) -> Explanation:
-    """A plain graph, explained for a network that was not trained."""
-    import torch
-    from torch_geometric.data import Data
-    from torch_geometric.nn import GCN, global_mean_pool
-
-    class Network(torch.nn.Module):
-        def __init__(self) -> None:
-            super().__init__()
-            torch.manual_seed(0)
-            self.layers = GCN(4, 16, 2, 2)
-
-        def forward(self, x: Any, edge_index: Any, batch: Any = None) -> Any:
-            owner = torch.zeros(len(x), dtype=torch.long) if batch is None else batch
-            return global_mean_pool(self.layers(x, edge_index), owner)
-
-    import mage
-
-    pairs = torch.tensor(list(graph.edges())).T
-    torch.manual_seed(1)
-    data = Data(x=torch.randn(len(graph), 4), edge_index=torch.cat([pairs, pairs.flip(0)], dim=1))
-    return mage.explain(Network(), data, tau=0.5, **options)
+def write_images(browser: Any, folder: Path, wanted: list[str]) -> None:
+    """The pictures of the documentation."""
+    for name, picture in PICTURES.items():
+        if wanted and picture.case not in wanted:
+            continue
+        explanation = explanation_of(picture.case, folder)
+        if explanation is None:
+            continue
+        page = folder / f"image-{name}.html"
+        explanation.save_html(page, picture.title, picture.text)
+        scheme = "dark" if picture.dark else "light"
+        shot = photograph(browser, page, picture.point_at, **DESKTOP, color_scheme=scheme, device_scale_factor=1.5)
+        # A page has few colours; a palette makes the file a third as large.
+        shot.quantize(256).save(IMAGES / f"page-{name}.png", optimize=True)
+        print(f"wrote docs/images/page-{name}.png", flush=True)
 
 
-def five_nodes() -> Explanation:
-    """The smallest house."""
-    import networkx as nx
+def write_places(browser: Any, folder: Path, case: str) -> None:
+    """One kind of explanation in all places."""
+    from mage.experiments.pages import run_page
 
-    return small_graph(nx.house_graph(), num_motifs=1, max_nodes=2)
-
-
-def parts() -> Explanation:
-    """A graph of several parts."""
-    import networkx as nx
-
-    graphs = [nx.cycle_graph(6), nx.path_graph(4), nx.star_graph(4), nx.empty_graph(2)]
-    return small_graph(nx.disjoint_union_all(graphs), num_motifs=3, max_nodes=7)
-
-
-def three_hundred() -> Explanation:
-    """As many nodes as a page draws."""
-    import networkx as nx
-
-    graph = nx.connected_watts_strogatz_graph(300, 4, 0.1, seed=1)
-    return small_graph(graph, num_motifs=2, max_nodes=8, max_players=48, budget=500)
-
-
-AUDIT: dict[str, Callable[[], Explanation]] = {
-    "graph": demo,
-    "molecule-smiles": molecule,
-    "molecule-atoms": lambda: from_dataset("mutagenic", tau=0.5),
-    "sentence": sentence,
-    "digit": lambda: from_dataset("mnist75sp", tau=0.5, budget=500),
-    "five": five_nodes,
-    "parts": parts,
-    "three-hundred": three_hundred,
-}
-"""Kinds of explanations that must look the same wherever they are shown."""
-
-PLACES: dict[str, dict[str, Any]] = {
-    "page": {"viewport": {"width": WIDTH, "height": 900}},
-    "dark": {"viewport": {"width": WIDTH, "height": 900}, "color_scheme": "dark"},
-    "phone": {"viewport": {"width": 390, "height": 844}, "has_touch": True},
-    "1920": {"viewport": {"width": 1920, "height": 1080}},
-    "no-script": {"viewport": {"width": WIDTH, "height": 900}, "java_script_enabled": False},
-}
+    explanation = explanation_of(case, folder)
+    if explanation is None:
+        return
+    page, notebook, report, run = (
+        folder / f"{case}{end}" for end in (".html", "-notebook.html", "-report.html", "-run")
+    )
+    explanation.save_html(page)
+    notebook.write_text(f"<meta charset=utf-8>{explanation._repr_html_()}", encoding="utf-8")
+    run.mkdir(exist_ok=True)
+    explanation.save(run / "explanation.mage")
+    report.write_text(run_page(run).text, encoding="utf-8")
+    shots = {}
+    for place, options in PLACES.items():
+        path = {"notebook": notebook, "report": report}.get(place, page)
+        shots[place] = photograph(browser, path, **options)
+    shots["report-details"] = photograph(browser, report, address="#row-1", **DESKTOP)
+    for kind in ("png", "pdf"):
+        explanation.plot().savefig(folder / f"{case}-plot.{kind}", dpi=90)
+    shots["plot"] = Image.open(folder / f"{case}-plot.png").convert("RGB")
+    for place, shot in shots.items():
+        shot.save(folder / f"{case}-{place}.png")
+    sheet(shots).save(folder / f"sheet-{case}.png")
+    print(f"wrote {folder}/{case}-*.png and sheet-{case}.png", flush=True)
 
 
-def audit(folder: Path, wanted: list[str]) -> None:
-    """Write all places of all kinds, or of those named."""
-    folder.mkdir(parents=True, exist_ok=True)
-    with chromium() as browser:
-        for name, make in AUDIT.items():
-            if wanted and name not in wanted:
-                continue
-            try:
-                explanation = make()
-            except (FileNotFoundError, ImportError, OSError) as error:
-                print(f"{name}: left out, {error}")
-                continue
-            page, notebook = folder / f"{name}.html", folder / f"{name}-notebook.html"
-            explanation.save_html(page)
-            notebook.write_text(f"<meta charset=utf-8>{explanation._repr_html_()}", encoding="utf-8")
-            explanation.plot().savefig(folder / f"{name}-plot.png", dpi=90)
-            for place, options in {**PLACES, "notebook": PLACES["page"]}.items():
-                context = browser.new_context(offline=True, **options)
-                tab = context.new_page()
-                tab.goto((notebook if place == "notebook" else page).as_uri())
-                tab.wait_for_timeout(500)
-                tab.screenshot(path=folder / f"{name}-{place}.png", full_page=True)
-                context.close()
-            print(f"wrote {folder}/{name}-*.png", flush=True)
+def sheet(shots: dict[str, Image.Image], height: int = 620, width: int = 2000) -> Image.Image:
+    """Pictures side by side, each cut to the upper part and made smaller."""
+    tiles = []
+    for shot in shots.values():
+        part = shot.crop((0, 0, shot.width, min(shot.height, int(1.1 * shot.width))))
+        part.thumbnail((width // 3 - 10, height))
+        tiles.append(part)
+    rows = [tiles[start : start + 3] for start in range(0, len(tiles), 3)]
+    whole = Image.new("RGB", (width, sum(max(tile.height for tile in row) + 10 for row in rows)), "grey")
+    y = 0
+    for row in rows:
+        for column, tile in enumerate(row):
+            whole.paste(tile, (column * width // 3, y))
+        y += max(tile.height for tile in row) + 10
+    return whole
 
 
 def main() -> None:
     """Make all pictures, or those named on the command line."""
-    wanted = sys.argv[1:]
-    if wanted[:1] == ["--audit"]:
-        audit(Path(wanted[1]), wanted[2:])
-        return
-    made: dict[Any, Explanation] = {}
-    with chromium() as browser, tempfile.TemporaryDirectory() as folder:
-        for picture in PICTURES:
-            if wanted and picture.name not in wanted:
-                continue
-            try:
-                if picture.explanation not in made:
-                    made[picture.explanation] = picture.explanation()
-            except (FileNotFoundError, ImportError, OSError) as error:
-                print(f"page-{picture.name}.png: left out, {error}")
-                continue
-            path = Path(folder) / f"{picture.name}.html"
-            made[picture.explanation].save_html(path, picture.title, picture.text)
-            take(browser, picture, path)
-            print(f"wrote docs/images/page-{picture.name}.png")
+    options = argparse.ArgumentParser(description="Screenshots of all kinds of explanations in all places.")
+    options.add_argument("--folder", type=Path, default=Path("screenshots-output"), help="where pictures are written")
+    options.add_argument(
+        "--only", nargs="+", choices=list(CASES), default=[], help="kinds of explanations; all by default"
+    )
+    options.add_argument("--images", action="store_true", help="only the pictures of the documentation")
+    chosen = options.parse_args()
+    chosen.folder.mkdir(parents=True, exist_ok=True)
+    with chromium() as browser:
+        write_images(browser, chosen.folder, chosen.only)
+        for case in () if chosen.images else chosen.only or CASES:
+            write_places(browser, chosen.folder, case)
 
 
 if __name__ == "__main__":

@@ -54,7 +54,7 @@ function row(store: Store, motif: Motif, rank: number, axis: Axis): HTMLElement 
     "button",
     { type: "button", class: `bar ${side}-side`, title: names.join(", "), "data-rank": rank },
     html("span", { class: `badge ${side}` }, `${motifName(rank)} ${side === "for" ? "+" : "−"}`),
-    html("span", { class: "names" }, html("b", {}, `${motif.kind || `${count} ${side}`}: `), clipped(names.join(", "), 90)),
+    html("span", { class: "names" }, html("b", {}, `${motif.kind ? `${motif.kind}, ` : ""}${count} ${side}: `), clipped(names.join(", "), 90)),
     picture(motif, axis, store),
     html("span", { class: `score ${side}` }, withError(motif.score, motif.error)),
     ...(effect ? [html("span", { class: "effect" }, `alone ${effect[0]}, without it ${effect[1]}`)] : []),

@@ -1,4 +1,4 @@
-// The outline of a motif on a graph: one soft shape along its edges, hatched where it speaks against.
+// The outline of a motif on a graph: one soft shape along its edges, hatched where it is against the output.
 
 import { svg } from "./dom";
 import type { MotifShape, Point } from "./ground";

@@ -53,6 +53,8 @@ export interface Solution {
   bound: number | null;
   proof: string;
   optimal: boolean;
+  /** What the motifs against are worth, where both sides were searched apart. */
+  against?: number;
 }
 
 export interface Grid {
@@ -65,10 +67,14 @@ export interface Grid {
   noiseFloor: number;
   /** Whether the interactions are estimates: the best motifs are then the best for these. */
   estimated: boolean;
+  /** Most players of the side against at the first setting, where both sides were searched apart. */
+  againstSize?: number;
 }
 
 export interface Content {
   drawing: Drawing;
+  /** The same for a narrow screen, where it differs. */
+  narrow?: Drawing;
   words: Words;
   /** What the explanation is called where there are several, and the title of the page. */
   name: string;
@@ -151,7 +157,7 @@ export class Pairs {
 export function readContents(): { contents: Content[]; sideBySide: boolean } {
   const { others = [], sideBySide = false, ...first } = JSON.parse(document.getElementById("data")?.textContent ?? "{}");
   // The same graph is drawn once, for all classes that are explained.
-  const contents = [first, ...others.map((other: any) => ({ ...other, drawing: other.drawing ?? first.drawing }))];
+  const contents = [first, ...others.map((other: any) => ({ ...other, drawing: other.drawing ?? first.drawing, narrow: other.narrow ?? first.narrow }))];
   return { contents: contents.map(contentOf), sideBySide };
 }
 

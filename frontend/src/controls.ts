@@ -7,7 +7,7 @@ import type { Store } from "./store";
 const AXES = [
   { id: "tau", symbol: "τ", label: "Which side", low: "only against", high: "only for" },
   { id: "count", symbol: "m", label: "Most motifs", low: "", high: "" },
-  { id: "size", symbol: "M", label: "Most PLAYERS in all motifs", low: "", high: "" },
+  { id: "size", symbol: "M", label: "Most PLAYERS", low: "", high: "" },
 ] as const;
 
 export function controls(store: Store, container: HTMLElement, suffix: string): void {
@@ -54,8 +54,9 @@ export function controls(store: Store, container: HTMLElement, suffix: string): 
     sliders.forEach(({ input, output, values }, which) => {
       const position = store.setting[which];
       input.value = String(position);
-      output.textContent = String(values[position]);
-      set(input, { "aria-valuetext": values[position], disabled: values.length < 2 });
+      const both = which === 2 && store.atStart && grid.againstSize !== undefined && grid.againstSize !== values[position];
+      output.textContent = both ? `${values[position]} for, ${grid.againstSize} against` : String(values[position]);
+      set(input, { "aria-valuetext": output.textContent, disabled: values.length < 2 });
     });
     reset.disabled = store.atStart;
   });
@@ -73,7 +74,8 @@ export function proof(store: Store, line: HTMLElement): void {
       line.textContent = "";
       return;
     }
-    const objective = `Objective ${number(found.objective)}`;
+    const against = found.against === undefined ? "" : ` for, ${number(found.against)} against`;
+    const objective = `Objective ${number(found.objective)}${against}`;
     const bound = found.bound === null ? "" : `, at most ${number(found.bound)} is possible`;
     const proven = found.optimal && !store.content.grid.estimated;
     line.replaceChildren(

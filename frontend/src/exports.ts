@@ -9,6 +9,7 @@ const SHARPNESS = 3; // pixels of a PNG for one of the screen
 
 export function exportButtons(store: Store, stage: Stage, status: HTMLElement): HTMLElement[] {
   const name = fileName(store.content.title);
+  const noun = store.content.words.nodes;
   const button = (text: string, label: string, act: () => Promise<string> | string) => {
     const made = html("button", { type: "button", class: "tool", title: label, "aria-label": label }, text);
     made.addEventListener("click", async () => {
@@ -25,7 +26,7 @@ export function exportButtons(store: Store, stage: Stage, status: HTMLElement): 
     button("PNG", "Save the drawing as PNG", file("png", () => picture(stage))),
     button("CSV", "Save the table as CSV", file("csv", () => new Blob([table(store)], { type: "text/csv" }))),
     button("JSON", "Save motifs and scores as JSON", file("json", () => new Blob([record(store)], { type: "application/json" }))),
-    button("Copy nodes", "Copy the numbers of the motifs' nodes", () => copy(nodes(store), "the nodes of the motifs")),
+    button(`Copy ${noun}`, `Copy the numbers of the ${noun} of the motifs`, () => copy(nodes(store), `the ${noun} of the motifs`)),
     button("Copy link", "Copy a link to this page with these settings", () => copy(location.href, "the link")),
   ];
 }

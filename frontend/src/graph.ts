@@ -3,9 +3,10 @@
 import { blob } from "./blob";
 import type { Content, Drawing } from "./content";
 import { svg } from "./dom";
-import { boundingBox, type Ground, pointsOf } from "./ground";
+import { boundingBox, type Ground, joined, pointsOf } from "./ground";
 
 const MARGIN = 46;
+const WIDEST_LETTER = 3.3; // half of the width of a letter, with some room
 const LETTER = 2.4; // half of the width of a letter of a name
 
 export function graphGround(content: Content, drawing: Drawing): Ground {
@@ -19,6 +20,13 @@ export function graphGround(content: Content, drawing: Drawing): Ground {
       const half = LETTER * text.length;
       return [-half, 0, half].map((shift) => ({ x: places[node].x + x + shift, y: places[node].y + y }));
     });
+  /** Names beside nodes must be seen as a whole. */
+  const labelBoxes = () =>
+    drawing.labels.flatMap((label, node) => {
+      if (!label || label[3]) return [];
+      const half = WIDEST_LETTER * label[0].length;
+      return [{ x: places[node].x + label[1] - half, y: places[node].y + label[2] - 10, width: 2 * half, height: 20 }];
+    });
   return {
     places,
     radius,
@@ -28,7 +36,7 @@ export function graphGround(content: Content, drawing: Drawing): Ground {
     below: [],
     above: [],
     get box() {
-      return boundingBox(places, MARGIN);
+      return joined([boundingBox(places, MARGIN), ...labelBoxes()]);
     },
     target: (node) => {
       const type = drawing.types ? `type-${drawing.types[node]}` : undefined;

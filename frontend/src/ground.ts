@@ -54,6 +54,14 @@ export function boundingBox(points: Point[], margin: number): Box {
   return { x: left, y: top, width: Math.max(...xs) + margin - left, height: Math.max(...ys) + margin - top };
 }
 
+/** The box around some boxes. */
+export function joined(boxes: Box[]): Box {
+  const [left, top] = [Math.min(...boxes.map((box) => box.x)), Math.min(...boxes.map((box) => box.y))];
+  const right = Math.max(...boxes.map((box) => box.x + box.width));
+  const bottom = Math.max(...boxes.map((box) => box.y + box.height));
+  return { x: left, y: top, width: right - left, height: bottom - top };
+}
+
 export function pointsOf(drawing: Drawing): Point[] {
   return drawing.places.map(([x, y]) => ({ x, y }));
 }

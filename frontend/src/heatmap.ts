@@ -8,6 +8,7 @@ import { NOTHING, type Store } from "./store";
 const MOST_NAMED = 45; // players whose names fit beside the map
 const LARGEST_TYPE = 12; // pixels
 const WIDEST = 620;
+const LARGEST_CELL = 44; // pixels
 const MARKED_CELL = 7; // pixels of a cell from which a dash can mark negative ones
 
 type Colour = [number, number, number];
@@ -41,7 +42,8 @@ export function heatMap(store: Store, pairs: Pairs, container: HTMLElement): voi
   }
 
   function resize(): void {
-    const side = Math.max(160, Math.min(WIDEST, container.clientWidth || WIDEST));
+    const most = Math.min(WIDEST, LARGEST_CELL * pairs.size + 96);
+    const side = Math.max(160, Math.min(most, container.clientWidth || most));
     const ratio = Math.max(window.devicePixelRatio || 1, 2); // at least two, so that print is sharp
     const margin = pairs.size <= MOST_NAMED ? Math.min(96, side * 0.22, widest() + 12) : 8;
     layout = { margin, cell: (side - margin - 1) / pairs.size, side };

@@ -20,8 +20,8 @@ export function legend(content: Content, container: HTMLElement): void {
   const ring = (name: string) =>
     svg("svg", { width: 18, height: 18, "aria-hidden": "true" }, svg("circle", { cx: 9, cy: 9, r: 7, class: name }));
   container.append(
-    html("span", {}, swatch("for"), "speaks for it ", html("b", { class: "for" }, "+")),
-    html("span", {}, swatch("against"), "speaks against it ", html("b", { class: "against" }, "−")),
+    html("span", {}, swatch("for"), `for ${content.target} `, html("b", { class: "for" }, "+")),
+    html("span", {}, swatch("against"), `against ${content.target} `, html("b", { class: "against" }, "−")),
   );
   if (content.explained.length) {
     const what = content.explained.length === 1 ? `explained ${content.words.node}` : "explained link";

@@ -19,15 +19,19 @@ import { table } from "./table";
 
 const GROUNDS = { graph: graphGround, molecule: moleculeGround, sentence: sentenceGround, image: imageGround };
 
-export function groundOf(content: Content): Ground {
-  return GROUNDS[content.drawing.kind](content, content.drawing);
+const NARROW = 560; // pixels; a sentence is set in shorter lines there
+
+export function groundOf(content: Content, room: number): Ground {
+  const drawing = (room < NARROW && content.narrow) || content.drawing;
+  return GROUNDS[drawing.kind](content, drawing);
 }
 
 /** Fills the panel whose elements end in `suffix`. */
 export function fillPanel(content: Content, store: Store, suffix: string): void {
   const part = (name: string) => byId(name + suffix);
-  const stage = new Stage(store, groundOf(content), part("stage"));
-  part("tools").append(...stage.tools(content.drawing.kind === "graph" ? () => groundOf(content) : null));
+  const ground = () => groundOf(content, part("stage").clientWidth);
+  const stage = new Stage(store, ground(), part("stage"));
+  part("tools").append(...stage.tools(content.drawing.kind === "graph" ? ground : null));
   readout(store, part("readout"));
   legend(content, part("legend"));
   bars(store, part("bars"));

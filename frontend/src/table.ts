@@ -44,7 +44,7 @@ export function table(store: Store, container: HTMLElement): void {
       sorted = { column: which, descending };
       arrange();
     });
-    return html("th", { scope: "col", class: column.numeric ? "number" : undefined }, button);
+    return html("th", { scope: "col", class: `of-${column.id}${column.numeric ? " number" : ""}` }, button);
   });
   const rows = content.players.map((name, player) => row(store, columns, player, name));
   const body = html("tbody", {}, ...rows.map((entry) => entry.element));
@@ -100,7 +100,7 @@ function row(store: Store, columns: Column[], player: number, name: string) {
     if (which === MOTIF) return motif;
     const value = which === 0 ? name : column.key(player);
     const text = typeof value === "number" ? number(value, true) : value;
-    return html("td", { class: column.numeric ? `number ${sideOf(value)}` : "name" }, text);
+    return html("td", { class: `of-${column.id} ${column.numeric ? `number ${sideOf(value)}` : "name"}` }, text);
   });
   const element = html("tr", { "data-player": player, tabindex: -1 }, ...cells);
   const mark = { kind: "player", player } as const;

@@ -94,7 +94,10 @@ def test_names_of_up_to_35_nodes_do_not_overlap(kind):
     for place, label in zip(scene.places, scene.labels, strict=True):
         assert not label.inside
         boxes.append((place + np.array([label.x, label.y]), text_width(label.text, LABEL_SIZE) / 2, LABEL_SIZE / 2))
+    frame = scene.box
     for one, (middle, half, high) in enumerate(boxes):
+        assert frame.x <= middle[0] - half <= middle[0] + half <= frame.x + frame.width
+        assert frame.y <= middle[1] - high <= middle[1] + high <= frame.y + frame.height
         for other, wide, tall in boxes[:one]:
             apart = np.abs(middle - other)
             assert apart[0] >= half + wide or apart[1] >= high + tall

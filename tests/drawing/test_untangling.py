@@ -72,3 +72,12 @@ def test_graphs_that_are_not_planar_are_not_pulled_apart():
     place, pairs = layout(graph)
     lengths = np.linalg.norm(place[pairs[:, 0]] - place[pairs[:, 1]], axis=1)
     assert lengths.max() < 6 * np.median(lengths)
+
+
+def test_no_edge_goes_across_the_whole_drawing_for_the_sake_of_two_crossings():
+    graph = nx.connected_watts_strogatz_graph(300, 4, 0.1, seed=5).subgraph(range(40))
+    pairs = np.array(sorted(graph.edges()))
+    assert nx.check_planarity(graph)[0]
+    place = stress_layout(pairs, 40)
+    lengths = np.linalg.norm(place[pairs[:, 0]] - place[pairs[:, 1]], axis=1)
+    assert lengths.max() <= 8 * np.median(lengths)

@@ -56,7 +56,7 @@ def test_edges_are_inside_one_motif(explanation):
 
 def test_words_tables_and_html(explanation):
     text = repr(explanation)
-    assert "class 1 (probability" in text
+    assert "grid (class 1, probability" in text
     assert "for     +" in text
     assert "against -" in text
     console = Console(record=True, width=120)

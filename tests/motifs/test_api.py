@@ -1,5 +1,6 @@
 import subprocess
 import sys
+from dataclasses import replace
 
 import networkx as nx
 import numpy as np
@@ -233,3 +234,15 @@ def test_the_default_limit_is_a_constant_amount_of_work():
     assert default_search_nodes(10) == 1_000_000
     assert default_search_nodes(300) < 50_000
     assert default_search_nodes(10**5) == 2_000
+
+
+def test_the_proof_of_two_sides_is_that_of_the_less_sure_one():
+    index = random_interactions(PlayerGraph(6, [(v, v + 1) for v in range(5)]), 2, seed=1)
+    both = find_motifs(index, num_motifs=1, max_nodes=2, tau="both")
+    assert both.motifs
+    assert both.against.motifs
+    assert both.proof == "proven optimal"
+    unsure = replace(both.against, optimal=False, bound=2 * both.against.objective)
+    assert replace(both, against=unsure).proof == "within 50 % of the bound"
+    assert replace(both, motifs=()).proof == "proven optimal"
+    assert replace(both, motifs=(), against=replace(both.against, motifs=())).proof == "none found"

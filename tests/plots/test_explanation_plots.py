@@ -1,5 +1,6 @@
 from dataclasses import replace
 
+import networkx as nx
 import numpy as np
 import pytest
 import torch
@@ -116,3 +117,26 @@ def test_positions_of_ones_own_are_kept(explanation):
     np.testing.assert_allclose(drawn, scale * place, atol=1e-9)
     with pytest.raises(ValueError, match="positions must have shape"):
         plot_explanation(explanation, positions=place[:3])
+
+
+def test_the_heat_map_shows_the_same_pairs_as_the_page():
+    explanation = mage.explain(mage.models.load_demo_model(), mage.models.demo_graph(1), order=3)
+    shown = plot_explanation(explanation).axes[1].images[0].get_array()
+    assert sorted(np.ravel(shown)) == pytest.approx(sorted(explanation.interactions.pair_values.ravel()))
+
+
+def test_types_are_named_above_the_drawing():
+    from matplotlib.figure import Figure
+
+    from mage.drawing.scenes import graph_scene
+    from mage.plots.scene import draw_scene
+    from tests.helpers.explanations import made_up
+
+    graph = nx.path_graph(4)
+    scene = graph_scene(tuple("abcd"), list(graph.edges()), types=("user", "item", "user", "item"))
+    figure = Figure()
+    axes = figure.add_axes((0.1, 0.1, 0.8, 0.6))
+    draw_scene(axes, made_up(graph), scene)
+    figure.draw_without_rendering()
+    assert [text.get_text() for text in axes.get_legend().get_texts()] == ["user", "item"]
+    assert axes.get_legend().get_window_extent().y0 >= axes.get_window_extent().y1 - 1

@@ -125,7 +125,7 @@ def test_mixed_folders_are_told(tmp_path):
 def test_the_page_opens_without_complaint_or_request(opened, page, scheme):
     found = opened(page, color_scheme=scheme)
     assert found.texts("h1") == ["Molecules, gin: what the model looks at"]
-    assert found.texts("#recurring h3")[:2] == ["+ For mutagen", "− Against mutagen"]
+    assert found.texts("#recurring h3")[:2] == ["For mutagen +", "Against mutagen −"]
     assert found.texts("#panel-0 .block:first-child h4 span:first-child") == ["nitro", "amino"]
     assert len(rows(found)) == 12
     found.page.locator("#rows").scroll_into_view_if_needed()
@@ -188,8 +188,8 @@ def test_details_are_reached_and_left_by_keyboard(opened, page):
     details.locator("h2", has_text="Graph 50").wait_for()
     text = details.inner_text()
     assert "non-mutagen: the prediction is wrong" in text
-    assert re.search(r"\+ for\s+\+2\s+amino NH₂\s+N 6, H 7, H 8", text)
-    assert re.search(r"− against\s+−0.5\s+C–H\s+C 3, H 11", text)
+    assert re.search(r"for \+\s+\+2\s+amino NH₂\s+N 6, H 7, H 8", text)
+    assert re.search(r"against −\s+−0.5\s+C–H\s+C 3, H 11", text)
     assert "500 runs of the model" in text
     assert "proven optimal" in text
     found.page.keyboard.press("ArrowRight")
@@ -204,7 +204,7 @@ def test_classes_are_tabs(opened, page):
     found = opened(page)
     found.page.get_by_role("tab", name="mutagen (9)", exact=True).press("ArrowRight")
     assert found.page.locator("#panel-0").is_hidden()
-    assert found.page.locator("#panel-1 h3").inner_text() == "+ For non-mutagen"
+    assert found.page.locator("#panel-1 h3").inner_text() == "For non-mutagen +"
 
 
 def test_all_classes_are_printed(opened, page):

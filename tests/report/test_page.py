@@ -15,6 +15,7 @@ from mage.explanation import Origin
 from mage.motifs import Motif
 from mage.report import agreement, explanation_page, explanations_page
 from mage.report.shell import asset, document, json_block
+from tests.helpers.corpora import nitrobenzene
 from tests.helpers.demo import demo_of_both_sides
 from tests.helpers.explanations import image, made_up, sentence
 
@@ -102,7 +103,7 @@ def test_numbers_of_the_page_are_those_of_the_explanation():
     np.testing.assert_allclose(data["first"], explanation.interactions.first_order, rtol=1e-5)
     np.testing.assert_allclose(data["share"], explanation.node_scores, rtol=1e-5, atol=1e-6)
     start = data["solutions"][data["grid"]["cells"][np.ravel_multi_index(data["grid"]["start"], _shape(data["grid"]))]]
-    for (players, score, error), motif in zip(start["motifs"], explanation.motifs, strict=True):
+    for (players, score, error, *_), motif in zip(start["motifs"], explanation.motifs, strict=True):
         assert tuple(players) == motif.nodes
         assert score == pytest.approx(motif.score, rel=1e-5)
         assert error == pytest.approx(explanation.motif_error(motif), rel=1e-5)
@@ -255,3 +256,25 @@ def test_the_bundle_is_built_from_the_sources():
 @pytest.mark.skipif(not FRONTEND.is_dir(), reason="needs the sources of the script, which are in the repository only")
 def test_the_lock_file_names_no_host():
     assert "://" not in (FRONTEND / "package-lock.json").read_text().replace("https://github.com", "")
+
+
+def test_columns_of_rounding_are_left_out():
+    explanation = made_up(nx.path_graph(6))
+    values = explanation.interactions.values.copy()
+    values[:6] = 3e-6 * np.abs(values).max()
+    noisy = replace(explanation, interactions=replace(explanation.interactions, values=values))
+    assert set(data_of(explanation_page(noisy))["first"]) == {0.0}
+
+
+def test_pages_name_functional_groups_and_shapes(page):
+    pytest.importorskip("rdkit")
+    bars = data_of(explanation_page(nitrobenzene()))["solutions"][0]["motifs"]
+    assert [motif[3:] for motif in bars] == [["nitro"]]
+    kinds = {motif[3] for solution in data_of(page)["solutions"] for motif in solution["motifs"] if len(motif) > 3}
+    assert "3 × 3 grid" in kinds
+
+
+def test_a_sentence_has_shorter_lines_for_phones():
+    data = data_of(explanation_page(sentence()))
+    assert data["narrow"]["box"][2] < data["drawing"]["box"][2]
+    assert [label[0] for label in data["narrow"]["labels"]] == [label[0] for label in data["drawing"]["labels"]]

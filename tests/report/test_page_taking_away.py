@@ -3,7 +3,6 @@
 import csv
 import json
 from dataclasses import replace
-from pathlib import Path
 from xml.etree import ElementTree
 
 import networkx as nx
@@ -12,9 +11,8 @@ from PIL import Image
 
 from mage.explanation import Origin
 from mage.report import explanation_page, explanations_page
-from tests.helpers.explanations import image, made_up, sentence
+from tests.helpers.explanations import made_up
 
-AXE = Path(__file__).parents[2] / "frontend" / "node_modules" / "axe-core" / "axe.min.js"
 SIDES = (("x", "width"), ("y", "height"))
 SMALL = {"num_motifs": 2, "max_nodes": 4}
 
@@ -165,33 +163,3 @@ def test_names_do_not_overlap_on_the_page(opened):
             x, y = (abs(box[at] + box[size] / 2 - other[at] - other[size] / 2) for at, size in SIDES)
             # Boxes of text are taller than their letters.
             assert x >= (box["width"] + other["width"]) / 2 or y >= 0.8 * (box["height"] + other["height"]) / 2
-
-
-KINDS = {
-    "graph": lambda: made_up(nx.cycle_graph(9), exact=False),
-    "sentence": sentence,
-    "image": lambda: image(3, 4),
-    "large": lambda: made_up(nx.path_graph(70), max_nodes=3, num_motifs=1),
-}
-
-
-@pytest.mark.long
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("kind", [*KINDS, "switch", "side by side"])
-def test_pages_have_no_serious_barrier(opened, explanation, kind, scheme):
-    if not AXE.is_file():
-        pytest.skip("needs axe-core: npm ci in frontend/")
-    if kind in KINDS:
-        found = opened(explanation_page(KINDS[kind]()), color_scheme=scheme, bypass_csp=True)
-    else:
-        both = [explanation, replace(explanation, target=0)]
-        page = explanations_page(both, side_by_side=kind == "side by side")
-        found = opened(page, color_scheme=scheme, bypass_csp=True)
-    found.page.evaluate(AXE.read_text(encoding="utf-8"))
-    violations = found.page.evaluate("axe.run().then(result => result.violations)")
-    serious = [
-        (violation["id"], [node["html"] for node in violation["nodes"][:3]])
-        for violation in violations
-        if violation["impact"] in ("serious", "critical")
-    ]
-    assert serious == []

@@ -3,7 +3,7 @@
 from mage.drawing.colours import AGAINST, FOR, coloured_motifs, side_colour
 from mage.drawing.layout import across, stress_layout
 from mage.drawing.molecules import Molecule, molecule_of
-from mage.drawing.motif_names import MotifName, motif_names
+from mage.drawing.motif_names import MotifName, MotifNames, motif_names
 from mage.drawing.pictures import decode_runs, encode_runs, outlines, png_uri
 from mage.drawing.scene import Scene
 from mage.drawing.scenes import drawable, pattern_scene, scene_of, undirected_edges
@@ -16,6 +16,7 @@ __all__ = [
     "FOR",
     "Molecule",
     "MotifName",
+    "MotifNames",
     "Scene",
     "across",
     "coloured_motifs",

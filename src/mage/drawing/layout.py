@@ -21,6 +21,7 @@ _DIRECTIONS = ((0, 1), (0, 2), (1, 2), (0, 3), (1, 3), (2, 3))
 _GAP = 1.5  # between parts of a graph that are not joined
 _ASPECT = 1.45  # of the room that a drawing has to fill
 _GOLDEN_ANGLE = 2.399963
+_MOST_STRETCH = 8.0  # of the longest edge, for the sake of a drawing without crossings
 
 
 def stress_layout(edges: Integers, num_nodes: int, starts: int = MOST_STARTS) -> Floats:
@@ -30,9 +31,9 @@ def stress_layout(edges: Integers, num_nodes: int, starts: int = MOST_STARTS) ->
     1977; Gansner, Koren and North, "Graph drawing by stress majorization", 2004), O(n²) after O(n³) once. Of several
     layouts the one with the fewest crossings of edges is kept, of equal ones that of the least stress, and nodes of
     graphs of up to 80 nodes are moved where they cause crossings: cycles look like cycles, and planar graphs have no
-    crossing. Parts of a graph that are not joined stand side by side. Graphs of more than 1,000 nodes are placed by
-    their distances from a few nodes (Brandes and Pich, "Eigensolver methods for progressive multidimensional scaling",
-    2006), O(n). No random numbers.
+    crossing, unless that takes edges of more than eight times the usual length. Parts of a graph that are not joined
+    stand side by side. Graphs of more than 1,000 nodes are placed by their distances from a few nodes (Brandes and
+    Pich, "Eigensolver methods for progressive multidimensional scaling", 2006), O(n). No random numbers.
 
     Args:
         edges: Pairs of nodes [m, 2].
@@ -80,8 +81,16 @@ def _connected_layout(adjacency: csr_array, starts: int) -> Floats:
     planar = planar_start(pairs, num_nodes)
     layouts = [untangled(best, pairs, distance, weight, strict=planar is not None)]
     if planar is not None and cost(layouts[0])[0]:
-        layouts.append(untangled(planar, pairs, distance, weight))
+        straight = untangled(planar, pairs, distance, weight)
+        # Two crossings are easier to read than edges across the whole drawing.
+        layouts += [straight] if _stretch(straight, pairs) <= _MOST_STRETCH else []
     return min(layouts, key=cost)
+
+
+def _stretch(place: Floats, pairs: Integers) -> float:
+    """The longest edge as a multiple of the middle one."""
+    lengths = np.linalg.norm(place[pairs[:, 0]] - place[pairs[:, 1]], axis=1)
+    return float(lengths.max() / max(float(np.median(lengths)), 1e-9))
 
 
 def _shelves(sizes: Sequence[Floats]) -> list[Floats]:

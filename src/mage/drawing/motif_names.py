@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from mage.drawing.labelled_graphs import LabelledGraph
 from mage.drawing.molecules import Molecule, molecule_of
 from mage.drawing.pattern_names import pattern_name, pattern_text
+from mage.explanation.subject import GraphSubject
 
 if TYPE_CHECKING:
     from mage.explanation import Explanation
@@ -27,22 +29,35 @@ class MotifName(NamedTuple):
     smarts: str
 
 
+class MotifNames:
+    """Names for groups of nodes of an explained graph."""
+
+    def __init__(self, explanation: Explanation) -> None:
+        self._molecule = molecule_of(explanation)
+        self._is_graph = type(explanation.subject) is GraphSubject
+        if self._molecule is None:
+            pairs = explanation.edge_index.T.tolist()
+            self._whole = LabelledGraph.make([""] * explanation.num_nodes, ((i, j, "") for i, j in pairs))
+        else:
+            self._whole = molecule_graph(self._molecule, self._molecule.has_orders)
+
+    def of(self, nodes: Sequence[int]) -> MotifName:
+        """The name of a group."""
+        part, chemical = self._whole.induced(nodes), self._molecule is not None
+        smarts = "" if self._molecule is None else self._molecule.smarts(nodes)
+        return MotifName(pattern_name(part, chemical), pattern_text(part, chemical), smarts)
+
+    def short(self, nodes: Sequence[int]) -> str:
+        """What a reader calls the group; empty for words, regions and single nodes, and where there is no name."""
+        if len(nodes) < 2 or not (self._is_graph or self._molecule is not None):
+            return ""
+        return pattern_name(self._whole.induced(nodes), self._molecule is not None)
+
+
 def motif_names(explanation: Explanation) -> tuple[MotifName, ...]:
     """A name for each motif of an explanation, in their order."""
-    molecule = molecule_of(explanation)
-    if molecule is None:
-        whole = LabelledGraph.make(
-            [""] * explanation.num_nodes, ((i, j, "") for i, j in explanation.edge_index.T.tolist())
-        )
-    else:
-        whole = molecule_graph(molecule, molecule.has_orders)
-    chemical = molecule is not None
-    names = []
-    for motif in explanation.all_motifs:
-        pattern = whole.induced(motif.nodes)
-        smarts = "" if molecule is None else molecule.smarts(motif.nodes)
-        names.append(MotifName(pattern_name(pattern, chemical), pattern_text(pattern, chemical), smarts))
-    return tuple(names)
+    names = MotifNames(explanation)
+    return tuple(names.of(motif.nodes) for motif in explanation.all_motifs)
 
 
 def molecule_graph(molecule: Molecule, orders: bool = True) -> LabelledGraph:

@@ -8,14 +8,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from mage._core.typing import Integers
+from mage._core.typing import Floats, Integers
 from mage.drawing.labels import place_labels
 from mage.drawing.layout import stress_layout, turned
 from mage.drawing.molecule_shapes import draw_molecule
 from mage.drawing.molecules import Molecule, molecule_of
 from mage.drawing.motif_places import inner_edges
-from mage.drawing.scene import Box, Picture, Scene, bounding_box
+from mage.drawing.scene import LABEL_SIZE, Box, Label, Picture, Scene, bounding_box
 from mage.drawing.sentences import sentence_scene
+from mage.drawing.type_widths import text_width
 from mage.explanation.crop import crop, nodes_in_view
 from mage.explanation.subject import GraphSubject, ImageSubject, MoleculeSubject, SentenceSubject, Subject, TypedSubject
 from mage.graph import PlayerGraph
@@ -103,7 +104,7 @@ def graph_scene(
                 break
     return Scene(
         kind="graph",
-        box=bounding_box(spots, 46.0),
+        box=_with_labels(bounding_box(spots, 46.0), spots, labels),
         places=spots,
         edges=tuple(edges),
         radius=radius,
@@ -111,6 +112,18 @@ def graph_scene(
         labels=labels,
         types=types,
     )
+
+
+def _with_labels(box: Box, places: Floats, labels: Sequence[Label | None]) -> Box:
+    """The box, enlarged so that names beside nodes are seen whole."""
+    left, top, right, bottom = box.x, box.y, box.x + box.width, box.y + box.height
+    for (x, y), label in zip(places.tolist(), labels, strict=True):
+        if label is None or label.inside:
+            continue
+        half = text_width(label.text, LABEL_SIZE) / 2 + 4
+        left, right = min(left, x + label.x - half), max(right, x + label.x + half)
+        top, bottom = min(top, y + label.y - LABEL_SIZE), max(bottom, y + label.y + LABEL_SIZE)
+    return Box(left, top, right - left, bottom - top)
 
 
 def picture_scene(pixels: Any, segments: Any, count: int, edges: list[tuple[int, int]]) -> Scene:

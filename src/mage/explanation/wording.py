@@ -34,11 +34,15 @@ def explained_part(explanation: Explanation) -> str:
 
 
 def headline(explanation: Explanation) -> str:
-    """The prediction in words, with the number of the class."""
+    """The prediction in words: the class with its name, its number and its probability."""
     where = explained_part(explanation)
     if explanation.target is None:
         return f"prediction {explanation.prediction[0]:.4g} for {where}"
-    return f"class {explanation.target}{_probability(explanation)} for {where}"
+    number, probabilities = f"class {explanation.target}", explanation.probabilities
+    if not explanation.class_names:
+        return f"{number}{_probability(explanation)} for {where}"
+    sure = "" if probabilities is None else f", probability {probabilities[explanation.target]:.3g}"
+    return f"{class_name(explanation, explanation.target)} ({number}{sure}) for {where}"
 
 
 def verdict(explanation: Explanation) -> str:

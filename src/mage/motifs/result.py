@@ -124,12 +124,14 @@ class MotifSet:
 
     @property
     def proof(self) -> str:
-        """How good the motifs are, in words."""
-        if not self.motifs:
+        """How good the motifs are, in words; where both sides were searched, that of the side that is less sure."""
+        sides = [side for side in (self, self.against) if side is not None and side.motifs]
+        if not sides:
             return "none found"
-        if self.optimal:
-            return "best for these estimates" if self.estimated else PROVEN
-        return f"within {100 * self.gap:.2g} % of the bound" if np.isfinite(self.bound) else "without a bound"
+        weakest = max(sides, key=lambda side: side.gap)
+        if weakest.optimal:
+            return "best for these estimates" if weakest.estimated else PROVEN
+        return f"within {100 * weakest.gap:.2g} % of the bound" if np.isfinite(weakest.bound) else "without a bound"
 
     @property
     def side_weight(self) -> float | str:

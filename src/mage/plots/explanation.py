@@ -45,10 +45,12 @@ def draw_motifs(axes: Axes, explanation: Explanation, positions: Any = None, lab
 def draw_heat_map(axes: Axes, explanation: Explanation) -> None:
     """Draw all pairwise interactions, players sorted so that motifs are blocks."""
     order = _players_by_motif(explanation)
-    matrix = explanation.interactions.matrix[np.ix_(order, order)]
+    interactions = explanation.interactions
+    pairs = interactions.pair_values if interactions.order > 1 else interactions.matrix
+    matrix = pairs[np.ix_(order, order)]
     reach = float(np.abs(matrix).max()) or 1.0
     axes.imshow(matrix, cmap=sign_map(), vmin=-reach, vmax=reach, interpolation="nearest")
-    names = [explanation.interactions.names[player] for player in order]
+    names = [interactions.names[player] for player in order]
     if len(names) <= 40:
         axes.set_xticks(range(len(names)), names, rotation=90, fontsize=6, parse_math=False)
         axes.set_yticks(range(len(names)), names, fontsize=6, parse_math=False)
@@ -96,7 +98,7 @@ def scene_figure(
     width, height = scene.box.width * points / 72, scene.box.height * points / 72
     left = max(width, 3.6)
     lines = [part for line in title for part in textwrap.wrap(line, int(_LETTERS * left)) or [""]]
-    top = _LINE * len(lines) + _MARGIN
+    top = _LINE * (len(lines) + bool(scene.types)) + _MARGIN
     tall = max(height + top, _MAP + 1.2 if beside else 0.0) + _MARGIN
     whole = left + 2 * _MARGIN + (_MAP + 1.4 if beside else 0.0)
     figure = ExplanationFigure(figsize=(whole, tall))

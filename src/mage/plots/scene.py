@@ -93,7 +93,7 @@ def _draw_veil(axes: Axes, scene: Scene, explanation: Explanation) -> None:
 
 
 def _draw_blob(axes: Axes, scene: Scene, motif: ColouredMotif, points: float) -> None:
-    """A soft shape along the edges of a motif, hatched where it speaks against."""
+    """A soft shape along the edges of a motif, hatched where it is against the output."""
     is_for = motif.motif.sign > 0
     x, y, distance = _distances(scene, motif.motif)
     density = tint(motif.strength, is_for)
@@ -177,11 +177,13 @@ def _draw_graph(axes: Axes, scene: Scene, motifs: list[ColouredMotif], points: f
         axes.add_patch(Circle((place[0], place[1]), scene.radius, facecolor=fill, zorder=4, **style))
     if scene.types:
         keys = [Circle((0, 0), facecolor=TYPE_COLOURS[i % len(TYPE_COLOURS)]) for i in range(len(scene.kinds))]
-        axes.legend(keys, scene.kinds, loc="lower left", fontsize=8, frameon=False).set_zorder(9)
+        # Above the drawing, where it covers nothing.
+        above: dict[str, Any] = {"loc": "lower left", "bbox_to_anchor": (0, 1), "borderaxespad": 0}
+        axes.legend(keys, scene.kinds, ncols=len(keys), fontsize=8, frameon=False, **above)
 
 
 def _line_style(motif: ColouredMotif | None, points: float) -> dict[str, Any]:
-    """Lines within motifs are in their colour, dashed where they speak against."""
+    """Lines within motifs are in their colour, dashed where they are against the output."""
     if motif is None:
         return {"color": SOFT, "linewidth": 1.4 * points, "linestyle": "-"}
     dash: Any = "-" if motif.motif.sign > 0 else (0, (3, 1.5))

@@ -23,12 +23,14 @@ class Step(NamedTuple):
         start: Output before it.
         end: Output with it.
         is_total: Whether it is an output of its own: the baseline or the prediction.
+        is_output: Whether the model was run at its end; steps between are sums.
     """
 
     name: str
     start: float
     end: float
     is_total: bool = False
+    is_output: bool = True
 
 
 def consequences_card(explanation: Explanation, suffix: str = "") -> str:
@@ -44,17 +46,18 @@ def consequences_card(explanation: Explanation, suffix: str = "") -> str:
     steps = waterfall(consequences, explanation.players_noun)
     low, high = min(step.end for step in steps), max(step.end for step in steps)
     unit = html.escape("output" if explanation.target is None else explanation.output)
+    is_chance = _is_chance(consequences)
     rows = "".join(
         f'<tr><th scope="row">{html.escape(step.name)}</th><td>{_bar(step, low, high)}</td>'
         f'<td class="number">{"" if step.is_total else _signed(step.end - step.start)}</td>'
-        f'<td class="number">{_printed(step.end)}</td></tr>'
+        f'<td class="number">{_output(step.end, is_chance) if step.is_output else ""}</td></tr>'
         for step in steps
     )
     return f"""<section class="card follows" aria-labelledby="follows-heading{suffix}">
 <div class="heading"><h2 id="follows-heading{suffix}">From the baseline to the prediction</h2></div>
 <div class="follows-parts"><table class="waterfall">
 <thead><tr><td></td><td></td><th class="number">adds</th><th class="number">{unit}</th></tr></thead>
-<tbody>{rows}</tbody></table>{_effects(consequences, unit)}</div>
+<tbody>{rows}</tbody></table>{_effects(consequences, unit, is_chance)}</div>
 </section>"""
 
 
@@ -62,15 +65,16 @@ def waterfall(consequences: Consequences, nodes: str = "nodes") -> list[Step]:
     """Steps from the baseline to the prediction: each motif alone, what motifs do together, and all else."""
     baseline, prediction = consequences.baseline.value, consequences.prediction.value
     steps = [Step(f"no {nodes}", baseline, baseline, is_total=True)]
+    is_only = len(consequences.motifs) == 1
     for rank, effect in enumerate(consequences.motifs):
-        steps.append(
-            Step(f"motif {motif_letter(rank)} alone", steps[-1].end, steps[-1].end + effect.alone.value - baseline)
-        )
+        name, start = f"motif {motif_letter(rank)} alone", steps[-1].end
+        steps.append(Step(name, start, start + effect.alone.value - baseline, is_output=is_only))
     if consequences.together is not None and len(consequences.motifs) > 1:
-        step = Step("motifs together", steps[-1].end, consequences.together.alone.value)
+        step = Step("all motifs instead of their sum", steps[-1].end, consequences.together.alone.value)
         scale = max(abs(one.end) for one in steps)
         # What rounding leaves is no step.
-        steps += [step] if abs(step.end - step.start) > _ROUNDING * scale else []
+        is_rounding = abs(step.end - step.start) <= _ROUNDING * scale
+        steps = [*steps[:-1], steps[-1]._replace(is_output=True)] if is_rounding else [*steps, step]
     if consequences.motifs:
         steps.append(Step(f"all other {nodes}", steps[-1].end, prediction))
     return [*steps, Step(f"all {nodes}", baseline, prediction, is_total=True)]
@@ -88,17 +92,18 @@ def _bar(step: Step, low: float, high: float) -> str:
     )
 
 
-def _effects(consequences: Consequences, unit: str) -> str:
-    """Outputs with only each motif and without it, as numbers and as probabilities."""
+def _effects(consequences: Consequences, unit: str, is_chance: bool) -> str:
+    """Outputs with only each motif and without it, as numbers and as probabilities; once where these are the same."""
     rows = [(f"motif {motif_letter(rank)}", effect) for rank, effect in enumerate(consequences.each)]
     if consequences.together is not None and len(consequences.motifs) > 1:
         rows.append(("all motifs", consequences.together))
     if not rows:
         return ""
     body = "".join(
-        f'<tr><th scope="row">{name}</th>{_cells(effect.alone)}{_cells(effect.without)}</tr>' for name, effect in rows
+        f'<tr><th scope="row">{name}</th>{_cells(effect.alone, is_chance)}{_cells(effect.without, is_chance)}</tr>'
+        for name, effect in rows
     )
-    columns = 1 if consequences.baseline.probability is None else 2
+    columns = 1 if is_chance or consequences.baseline.probability is None else 2
     names = f'<th class="number">{unit}</th>' + ('<th class="number">probability</th>' if columns == 2 else "")
     return (
         f'<table class="effects"><thead><tr><td></td><th colspan="{columns}">alone</th>'
@@ -107,7 +112,19 @@ def _effects(consequences: Consequences, unit: str) -> str:
     )
 
 
-def _cells(outcome: CoalitionOutput) -> str:
+def _is_chance(consequences: Consequences) -> bool:
+    """Whether the output is the probability itself."""
+    outcomes = (consequences.baseline, consequences.prediction)
+    return all(one.probability is not None and abs(one.probability - one.value) <= _ROUNDING for one in outcomes)
+
+
+def _output(value: float, is_chance: bool) -> str:
+    return percent(value) if is_chance else _printed(value)
+
+
+def _cells(outcome: CoalitionOutput, is_chance: bool) -> str:
+    if is_chance:
+        return f'<td class="number">{percent(outcome.value)}</td>'
     chance = "" if outcome.probability is None else f'<td class="number">{percent(outcome.probability)}</td>'
     return f'<td class="number">{_printed(outcome.value)}</td>{chance}'
 

@@ -19,9 +19,9 @@ _MOST_CLASSES = 6
 def motif_table(explanation: Explanation) -> str:
     """Motifs with side, score, error and nodes."""
     motifs = explanation.motifs
-    proof = f"Motifs {motifs.proof}" if len(motifs) else "Searched"
+    proof = f"Motifs {motifs.proof}" if explanation.all_motifs else "Searched"
     effects = ("alone", "without it") if explanation.consequences is not None else ()
-    headings = "".join(f"<th>{heading}</th>" for heading in ("speaks", "score", *effects, explanation.subject.nodes))
+    headings = "".join(f"<th>{heading}</th>" for heading in ("side", "score", *effects, explanation.subject.nodes))
     rows = "".join(
         f'<tr><td class="{side}">{side} {sign}</td><td class="number">{motif.score:+.4g}'
         f"{html.escape(explanation.error_text(motif))}</td>"
@@ -69,4 +69,4 @@ def plural(count: int, one: str, several: str) -> str:
 
 def sentence(text: str) -> str:
     """A remark as a sentence."""
-    return f"{text[:1].upper()}{text[1:]}."
+    return f"{text[:1].upper()}{text[1:].removesuffix('.')}."

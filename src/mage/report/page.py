@@ -11,6 +11,7 @@ from mage._core.files import atomic_path
 from mage.drawing import drawable
 from mage.drawing.scenes import drawn_nodes
 from mage.explanation.outcomes import class_name, percent
+from mage.explanation.subject import SentenceSubject
 from mage.report.agreement import agreement_card
 from mage.report.consequences_card import consequences_card
 from mage.report.features_card import features_card
@@ -132,6 +133,7 @@ def _chance(explanation: Explanation) -> str:
 def _article(explanation: Explanation, suffix: str, heading: str, still_name: str | bool, features: str) -> str:
     """One explanation of the page."""
     words = explanation.subject
+    of_sentence = " of-sentence" if isinstance(words, SentenceSubject) else ""
     grouped = explanation.player_kind != "edges" and any(len(members) != 1 for members in explanation.players)
     panels = _PANELS.format(
         suffix=suffix,
@@ -140,7 +142,7 @@ def _article(explanation: Explanation, suffix: str, heading: str, still_name: st
     )
     name = f"<h2>{html.escape(str(still_name))}</h2>" if still_name and not heading else ""
     still = f'<div class="card static">{still_picture(explanation)}<div>{motif_table(explanation)}</div></div>'
-    return f"""<article class="explanation" id="explanation{suffix}">{heading}
+    return f"""<article class="explanation{of_sentence}" id="explanation{suffix}">{heading}
 <noscript>{name}{still}</noscript>
 <div class="panels needs-script">{panels}</div>
 {consequences_card(explanation, suffix)}

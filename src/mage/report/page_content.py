@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from mage._core.typing import Floats, Integers
-from mage.drawing import scene_of, undirected_edges
+from mage.drawing import MotifNames, scene_of, undirected_edges
 from mage.explanation.outcomes import class_name, effect_cells
 from mage.explanation.wording import pattern
 from mage.motifs import Motif
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 _MOST_IN_MAP = 400  # players of the heat map; the strongest where there are more, or the page would weigh megabytes
 
-_ROUNDING = 1e-6  # of the largest interaction: models compute in single precision
+_ROUNDING = 1e-5  # of the largest interaction: models compute in single precision
 
 
 def page_content(explanation: Explanation, title: str = "", numbers: Sequence[int] | None = None) -> dict[str, Any]:
@@ -53,6 +53,7 @@ def page_content(explanation: Explanation, title: str = "", numbers: Sequence[in
     subject, truth = explanation.subject, explanation.origin.truth if explanation.origin is not None else ()
     return {
         "drawing": scene.plain(),
+        **({"narrow": scene_of(explanation, narrow=True).plain()} if scene.kind == "sentence" else {}),
         "title": title,
         "target": explained_output(explanation),
         "output": explanation.output,
@@ -149,9 +150,11 @@ def _solutions(explanation: Explanation, grid: SolutionGrid) -> dict[str, Any]:
     def error(players: tuple[int, ...]) -> float | None:
         return _error(explanation, players)
 
+    names = MotifNames(explanation)
+
     @cache
     def kind(players: tuple[int, ...]) -> list[str]:
-        return _kind(explanation, players)
+        return _kind(explanation, names, players)
 
     solutions = [
         {
@@ -162,10 +165,12 @@ def _solutions(explanation: Explanation, grid: SolutionGrid) -> dict[str, Any]:
             "objective": _short(solution.objective),
             "bound": _short(solution.bound),
             "proof": solution.proof,
-            "optimal": solution.optimal,
+            "optimal": solution.optimal and (solution.against is None or solution.against.optimal),
+            **({} if solution.against is None else {"against": _short(solution.against.objective)}),
         }
         for solution in grid.solutions
     ]
+    against = explanation.motifs.against
     return {
         "grid": {
             "taus": list(grid.taus),
@@ -176,16 +181,18 @@ def _solutions(explanation: Explanation, grid: SolutionGrid) -> dict[str, Any]:
             "complete": grid.complete,
             "noiseFloor": grid.noise_floor,
             "estimated": not explanation.interactions.exact,
+            **({} if against is None else {"againstSize": against.max_nodes}),
         },
         "solutions": solutions,
     }
 
 
-def _kind(explanation: Explanation, players: tuple[int, ...]) -> list[str]:
-    """What kind of group some players are, where nodes have types: their metapath; else nothing."""
+def _kind(explanation: Explanation, names: MotifNames, players: tuple[int, ...]) -> list[str]:
+    """What kind of group some players are: their metapath where nodes have types, a functional group, or a shape."""
     members = [explanation.players[player] for player in players]
     links = tuple((nodes[0], nodes[-1]) for nodes in members) if explanation.player_kind == "edges" else ()
-    text = pattern(explanation, Motif(tuple(sorted({node for nodes in members for node in nodes})), 0.0, edges=links))
+    nodes = tuple(sorted({node for nodes in members for node in nodes}))
+    text = pattern(explanation, Motif(nodes, 0.0, edges=links)) or names.short(nodes)
     return [text] if text else []
 
 

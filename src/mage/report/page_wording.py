@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from mage.explanation.outcomes import class_name
 from mage.explanation.wording import explained_part
+from mage.report.html_tables import sentence
 
 if TYPE_CHECKING:
     from mage.explanation import Explanation
@@ -39,7 +40,7 @@ def facts(explanation: Explanation) -> list[str]:
         f"Explains the {explanation.output} of {_explained(explanation)}{masking}. Method: {_how(explanation)}; "
         f"{explanation.num_queries:,} runs of the model. Made with mage.",
         *([f"Drawn are {explanation.num_nodes:,} of {part:,} {nodes}: those near the motifs."] if part else []),
-        *explanation.notes,
+        *map(sentence, explanation.notes),
     ]
 
 

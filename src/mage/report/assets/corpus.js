@@ -171,7 +171,7 @@
     fill();
     const none = element("p", { class: "soft", text: `No piece recurs in ${section.least} or more of these graphs.` });
     return element("div", { class: "block" },
-      element("h3", { class: against ? "against" : "for", text: `${against ? "− Against" : "+ For"} ${className(section.target)}` }),
+      element("h3", { class: against ? "against" : "for", text: `${against ? "Against" : "For"} ${className(section.target)} ${against ? "−" : "+"}` }),
       element("div", { class: "bar" },
         element("p", { class: "soft", text: `Recurring cores in the motifs of ${plural(section.total, "graph")}` }),
         section.cores.length > 1 ? element("label", { class: "screen-only" }, "order ", order) : null),
@@ -222,13 +222,13 @@
     { key: "nodes", text: "nodes", number: true, cell: (graph) => String(graph.nodes) },
     { key: "f1", text: "F1", number: true, cell: (graph) => digits(graph.f1) },
     { key: "queries", text: "queries", number: true, cell: (graph) => digits(graph.queries, 9) },
-    { key: "optimal", text: "proof", cell: (graph) => (graph.optimal ? "✓\u00a0optimal" : graph.proof) },
+    { key: "optimal", text: "proof", cell: (graph) => (graph.optimal ? "optimal\u00a0✓" : graph.proof) },
     { key: "source", text: "source", cell: (graph) => graph.source },
   ].filter(({ key }) => key === "source" ? data.sources.length > 1 : !["f1", "label", "right"].includes(key) || graphs.some((graph) => (graph[key] ?? null) !== null));
 
   function outcome(graph) {
     if (graph.right === null) return "–";
-    return element("span", { class: graph.right ? "" : "wrong", text: graph.right ? "✓\u00a0right" : "✗\u00a0wrong" });
+    return element("span", { class: graph.right ? "" : "wrong", text: graph.right ? "right\u00a0✓" : "wrong\u00a0✗" });
   }
 
   const form = find("filters");
@@ -316,7 +316,7 @@
     const motifs = graph.motifs.map((motif) => {
       const pattern = patterns[motif.pattern];
       return element("tr", {},
-        element("td", { class: side(motif.score), text: motif.score < 0 ? "− against" : "+ for" }),
+        element("td", { class: `${side(motif.score)} side`, text: motif.score < 0 ? "against −" : "for +" }),
         element("td", { class: "number", text: signed(motif.score) + (motif.error ? ` ± ${digits(motif.error, 2)}` : "") }),
         element("td", {}, element("strong", { text: patternName(pattern) }), pattern.name ? ` ${pattern.text}` : ""),
         element("td", { class: "soft", text: motif.nodes.join(", ") }));

@@ -18,11 +18,15 @@ def report(
     run: Annotated[Path, typer.Argument(help="Folder of mage explain --all, or store of mage benchmark.")],
     output: Annotated[Path, typer.Option("--output", "-o", help="The page to write.")] = Path("report.html"),
     title: Annotated[str, typer.Option(help="Heading; the dataset and the model by default.")] = "",
+    markdown: Annotated[
+        Path | None,
+        typer.Option(help="Of a store, write all tables beside the paper's to this .md file, pictures into images/."),
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
     """Write one offline page of a whole run: recurring motifs, all graphs, benchmark tables."""
     with cli_errors():
-        check_files(output=output)
+        check_files(output=output, markdown=markdown)
         if not run.is_dir():
             raise ValueError(f"run: the folder {run} does not exist")
         announce("reading the run")
@@ -30,6 +34,8 @@ def report(
         from mage.experiments.pages import run_page
 
         page = run_page(run, title)
+        if markdown is not None:
+            _write_markdown(run, markdown)
         with atomic_path(output) as unfinished:
             unfinished.write_text(page.text, encoding="utf-8")
     for name, reason in page.skipped:
@@ -49,3 +55,24 @@ def report(
             }
         )
     typer.echo(f"wrote {printable(str(output))}: {' and '.join(contents)}", err=as_json)
+
+
+def _write_markdown(run: Path, path: Path) -> None:
+    """The tables of a store as a page of the documentation, with its pictures in a folder beside it."""
+    from mage._core.files import atomic_path
+    from mage.experiments.pages.blocks import Illustration
+    from mage.experiments.pages.blocks import markdown as marked_down
+    from mage.experiments.pages.cells import read_parts, result_files
+    from mage.experiments.pages.reproduction import TITLE, reproduction
+
+    records, _ = read_parts(result_files(run))
+    if not records:
+        raise ValueError(f"--markdown: {run} holds no results of mage benchmark to make tables of")
+    blocks = reproduction(records)
+    folder = path.parent / "images" / path.stem
+    folder.mkdir(parents=True, exist_ok=True)
+    for block in blocks:
+        if isinstance(block, Illustration):
+            (folder / f"{block.name}.svg").write_text(block.svg, encoding="utf-8")
+    with atomic_path(path) as unfinished:
+        unfinished.write_text(marked_down(TITLE, blocks, f"images/{path.stem}"), encoding="utf-8")

@@ -6,8 +6,11 @@ import html
 import math
 from collections.abc import Sequence
 
+from mage.experiments.all_tables import load_tables
 from mage.experiments.cells import Cell
+from mage.experiments.pages.blocks import sections
 from mage.experiments.pages.cells import mixed, tables
+from mage.experiments.pages.reproduction import reproduction
 from mage.experiments.records import Record
 from mage.metrics import Metric
 from mage.report.shell import asset, document
@@ -32,8 +35,15 @@ def benchmark_page(records: Sequence[Record], skipped: Sequence[tuple[str, str]]
         title: Heading.
     """
     heading = title or "Benchmark: our figures beside the paper's"
-    body = f"<header><h1>{html.escape(heading)}</h1></header>\n{benchmark_sections(records, skipped)}"
+    whole = f'<section class="card">{sections(reproduction(records))}</section>\n' if _has_all_tables(records) else ""
+    body = f"<header><h1>{html.escape(heading)}</h1></header>\n{whole}{benchmark_sections(records, skipped)}"
     return document(heading, body, styles=[asset("common.css"), benchmark_style()])
+
+
+def _has_all_tables(records: Sequence[Record]) -> bool:
+    """Whether a store is one of all tables, and not of a part."""
+    statuses = load_tables().status(records)
+    return sum(status.finished > 0 for status in statuses) > len(statuses) / 4
 
 
 def benchmark_style() -> str:

@@ -4,7 +4,7 @@ The search is fast enough to solve every size M. While a family is incomplete ea
 before, since it closes interactions with all that are there; once it is complete the next node adds little. So the size
 at which the last node adds most is where a motif ends. The merit of a size is
 
-    gain(M) · objective(M) / M^¾,    gain(M) = objective(M) − objective(M − 1),
+    gain(M) · objective(M) / M^0.7,    gain(M) = objective(M) − objective(M − 1),
 
 which prefers families that explain much to small ones, and small ones among those. Sizes within a fifth of the largest
 merit are as good as each other by this measure; where the model can be asked, the one is taken whose family has the
@@ -30,7 +30,7 @@ Effects = Callable[[Masks], Floats]
 """From groups of players, as booleans [q, n], to the output with only each group minus the output without it."""
 
 _EVEN = 0.5  # τ that favours neither side
-_PENALTY = 0.75  # power of M that a larger family must make up for
+_PENALTY = 0.7  # power of M that a larger family must make up for
 _CLOSE = 0.8  # share of the largest merit from which on sizes are equally good
 _PATH_WORK = 50  # a size on the path gets this part of the search nodes that a single search gets
 

@@ -52,6 +52,7 @@ def two_ray_nodes() -> Iterator[tuple[Any, Any]]:
     import ray
     from ray.cluster_utils import Cluster
 
+    os.environ.setdefault("RAY_raylet_start_wait_time_s", "300")  # a busy machine starts slowly
     cluster = Cluster(initialize_head=True, head_node_args={"num_cpus": 1, "include_dashboard": False})
     node = cluster.add_node(num_cpus=1)
     cluster.wait_for_nodes()

@@ -21,7 +21,7 @@ from mage.cli.demo import demo_explanation
 Write = Callable[[Path, Path, int], None]
 """Writes a file; where good ones may be kept; how many numbers are far too many."""
 
-_HUGE = 600_000_000  # numbers, 8 bytes each
+_HUGE = 300_000_000  # numbers, 8 bytes each
 _HUGE_IN_SHORT = 40_000_000
 _PIECE = bytes(1 << 20)
 _MANY = "999999999"  # stands for a number that is far too large
@@ -238,5 +238,5 @@ def harmful_files(trials: Trials) -> Iterator[str]:
         folder = trials.folder / str(turn)
         folder.mkdir()
         write(folder / "bomb.mage", trials.folder, _HUGE_IN_SHORT if trials.short else _HUGE)
-        loss = attempt("fault_rows.bombs_read:look", str(folder / "bomb.mage"), name in REFUSED)
+        loss, _ = attempt("fault_rows.bombs_read:look", str(folder / "bomb.mage"), name in REFUSED)
         yield f"{name}: {loss}" if loss else ""

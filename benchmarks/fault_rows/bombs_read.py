@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import io
+from collections.abc import Callable
 
 import mage
 from mage.cli._console import SafeConsole
 
 
-def look(path: str, refused: bool) -> str:
+def look(_report: Callable[[], None], path: str, refused: bool) -> str:
     """Load a file and show it everywhere; what went wrong, in words, or nothing."""
     try:
         explanation = mage.load(path)

@@ -50,12 +50,12 @@ def _damage_parts(trials: Trials, cut: bool) -> Iterator[str]:
         yield loss or difference(expected, plan_results(plan, folder), expected)
 
 
-@fault("a part of a store cut off at a random place", _FOUND, tries=80, short=6)
+@fault("a part of a store cut off at a random place", _FOUND, tries=40, short=6)
 def cut_parts(trials: Trials) -> Iterator[str]:
     yield from _damage_parts(trials, cut=True)
 
 
-@fault("a bit of a part of a store changed", "no record ever differs: the part reads as before, or is set aside", 80, 6)
+@fault("a bit of a part of a store changed", "no record ever differs: the part reads as before, or is set aside", 40, 6)
 def changed_parts(trials: Trials) -> Iterator[str]:
     yield from _damage_parts(trials, cut=False)
 
@@ -71,11 +71,11 @@ def _damage_explanations(trials: Trials, cut: bool) -> Iterator[str]:
         yield difference(expected, corpus_results(folder), expected)
 
 
-@fault("an explanation cut off at a random place", _FOUND, tries=80, short=6)
+@fault("an explanation cut off at a random place", _FOUND, tries=40, short=6)
 def cut_explanations(trials: Trials) -> Iterator[str]:
     yield from _damage_explanations(trials, cut=True)
 
 
-@fault("a bit of an explanation changed", _FOUND, tries=80, short=6)
+@fault("a bit of an explanation changed", _FOUND, tries=40, short=6)
 def changed_explanations(trials: Trials) -> Iterator[str]:
     yield from _damage_explanations(trials, cut=False)

@@ -22,6 +22,9 @@ from mage._core.archive import archive_bytes, read_archive
 from mage.cli.demo import demo_explanation
 from mage.experiments import Store
 
+Report = Callable[[], None]
+"""Called after each input."""
+
 _NUMBERS = st.one_of(
     st.integers(-3, 40), st.sampled_from([2**31, 2**63, -(2**63), 10**30]), st.floats(), st.booleans(), st.none()
 )
@@ -37,7 +40,9 @@ _DTYPES = st.sampled_from(["f8", "f4", "i8", "i4", "u1", "?", "c16", "U3", "S3",
 _SHAPES = st.lists(st.integers(0, 5), max_size=3)
 
 
-def _check(strategy: st.SearchStrategy[Any], look: Callable[[Any], None], count: int, number: int) -> str:
+def _check(
+    strategy: st.SearchStrategy[Any], look: Callable[[Any], None], count: int, number: int, report: Report
+) -> str:
     """Look at so many random inputs; the first uncaught exceptions, in words."""
     failures: list[str] = []
     tried = 0
@@ -62,6 +67,7 @@ def _check(strategy: st.SearchStrategy[Any], look: Callable[[Any], None], count:
                 f"{type(error).__name__} {str(error)[:100]!r} at {Path(where.filename).name}:{where.lineno} for "
                 f"{ascii(given_input)[:200]}"
             )
+        report()
 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -99,7 +105,7 @@ def _replace(node: Any, path: list[int], value: Any) -> None:
         node = node[key]
 
 
-def load(folder: str, count: int, number: int) -> str:
+def load(report: Report, folder: str, count: int, number: int) -> str:
     """Files for ``mage.load``: random, damaged, and sound ones with other contents."""
     path = Path(folder) / "input.mage"
     explanation = demo_explanation(1)
@@ -132,7 +138,7 @@ def load(folder: str, count: int, number: int) -> str:
     header = st.tuples(st.just("header"), st.lists(st.integers(0, 60), min_size=1, max_size=5), _VALUES)
     array = st.tuples(st.just("array"), st.integers(0, 5), _DTYPES, _SHAPES, st.integers(0, 255))
     strategy = st.tuples(st.integers(0, 1), st.one_of(random, _changes(shortest), header, header, array))
-    return _check(strategy, look, count, number)
+    return _check(strategy, look, count, number, report)
 
 
 def _rewritten(header: dict[str, Any], arrays: dict[str, Any], change: Any) -> bytes:
@@ -151,7 +157,7 @@ def _rewritten(header: dict[str, Any], arrays: dict[str, Any], change: Any) -> b
         return b""  # what cannot be written need not be read
 
 
-def store(folder: str, count: int, number: int) -> str:
+def store(report: Report, folder: str, count: int, number: int) -> str:
     """Parts of a store: random, damaged, and sound ones with other records."""
     import pyarrow
     from pyarrow import parquet
@@ -188,7 +194,7 @@ def store(folder: str, count: int, number: int) -> str:
     names = st.one_of(st.sampled_from([*record, "part", "error", "seed"]), st.text(max_size=6))
     columns = st.tuples(st.just("records"), st.dictionaries(names, _VALUES.map(lambda value: [value]), max_size=3))
     random = st.tuples(st.just("random"), st.binary(max_size=300).map(lambda rest: b"PAR1" + rest + b"PAR1"))
-    return _check(st.one_of(_changes(len(sound)), columns, random), look, count, number)
+    return _check(st.one_of(_changes(len(sound)), columns, random), look, count, number, report)
 
 
 _OPTIONS = (
@@ -207,7 +213,7 @@ _WORDS = st.one_of(
 )
 
 
-def command_line(folder: str, count: int, number: int) -> str:
+def command_line(report: Report, folder: str, count: int, number: int) -> str:
     """Arguments of commands, and files that they name."""
     from typer.testing import CliRunner
 
@@ -242,4 +248,4 @@ def command_line(folder: str, count: int, number: int) -> str:
         assert "\x1b[2J" not in result.output, "the terminal is steered"
 
     strategy = st.tuples(commands, arguments, _changes(min(len(good), len(saved))), st.booleans())
-    return _check(strategy, look, count, number)
+    return _check(strategy, look, count, number, report)

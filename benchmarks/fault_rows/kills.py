@@ -64,14 +64,14 @@ def _killed_again_and_again(
         yield f"after all kills: {loss}"
 
 
-@fault("SIGKILL of a benchmark at a random moment", _STAYS, tries=60, short=4)
+@fault("SIGKILL of a benchmark at a random moment", _STAYS, tries=40, short=4)
 def kills_of_a_benchmark(trials: Trials) -> Iterator[str]:
     plan = small_plan()
     run = lambda place: run_small_plan(place, plan=plan)  # noqa: E731 (a process is forked with it)
     yield from _killed_again_and_again(run, lambda place: plan_results(plan, place), trials)
 
 
-@fault("SIGKILL of explain --all at a random moment", _STAYS, tries=60, short=4)
+@fault("SIGKILL of explain --all at a random moment", _STAYS, tries=40, short=4)
 def kills_of_a_corpus(trials: Trials) -> Iterator[str]:
     yield from _killed_again_and_again(run_small_corpus, corpus_results, trials)
 

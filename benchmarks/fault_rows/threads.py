@@ -69,7 +69,7 @@ def _answer(model: nn.Module, turn: int) -> Any:
 @fault(
     f"{_THREADS} threads explain one model in training mode, with mixed options",
     "each answer is that of one thread alone, the model is bitwise as before, other threads' random numbers too",
-    tries=400,
+    tries=200,
     short=40,
 )
 def threads_of_a_server(trials: Trials) -> Iterator[str]:

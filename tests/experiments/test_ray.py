@@ -23,6 +23,7 @@ def cluster():
     """A cluster that a run connects to, with the tests importable by its workers."""
     root = os.path.dirname(os.path.dirname(os.path.dirname(__file__)))
     path = os.pathsep.join([root, *os.environ.get("PYTHONPATH", "").split(os.pathsep)])
+    os.environ.setdefault("RAY_raylet_start_wait_time_s", "300")  # a busy machine starts slowly
     ray.init(num_cpus=2, include_dashboard=False, log_to_driver=False, runtime_env={"env_vars": {"PYTHONPATH": path}})
     yield
     ray.shutdown()
@@ -112,6 +113,18 @@ def test_all_kinds_of_failures_are_told_apart(cluster):
     assert results[2].message.startswith("3 workers died of it, the last with: ")
     assert results[3] == Failure("timeout", "not finished after 4 seconds")
     assert results[5].kind == "error"
+
+
+def test_actors_without_a_core_keep_no_jobs_from_the_others(cluster):
+    results = dict(RayEngine(workers=4).run(Payload(faults.worker_of, None), range(30)))
+    assert sorted(results) == list(range(30))
+    assert len(set(results.values())) <= 2  # the cluster has two cores
+
+
+def test_all_cores_get_their_part(cluster):
+    workers = [worker for _, worker in RayEngine(workers=2).run(Payload(faults.worker_of, None), range(400))]
+    assert len(set(workers)) == 2
+    assert min(map(workers.count, set(workers))) >= 40
 
 
 def test_a_corpus_is_explained_on_a_cluster(tmp_path, inputs, cluster):

@@ -11,9 +11,6 @@ JobType = TypeVar("JobType")
 Outcomes: TypeAlias = Generator[tuple[JobType, Any], None, None]
 """Jobs with what became of them, as it comes. Closing it ends what is under way."""
 
-AHEAD = 2
-"""Jobs that a worker has at a time, so that it need not wait for the next one."""
-
 
 class EngineError(RuntimeError):
     """An engine cannot work at all; the message says why."""

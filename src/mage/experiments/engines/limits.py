@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import faulthandler
-import os
 import signal
 import threading
 from collections.abc import Iterator
@@ -11,43 +9,11 @@ from contextlib import contextmanager
 from typing import Any
 
 
-class TimeLimitError(BaseException):
-    """A job takes too long. Not an ``Exception``, so that the job does not catch it by accident."""
-
-
 def checked_timeout(timeout: float | None) -> float | None:
     """A time limit that leaves some time."""
     if timeout is not None and not timeout > 0:
         raise ValueError(f"timeout must be more than 0 seconds, got {timeout}")
     return timeout
-
-
-@contextmanager
-def time_limit(seconds: float | None) -> Iterator[None]:
-    """Interrupt what the main thread of this process does when it takes longer.
-
-    Where it does not come back from compiled code in twice the time, the process ends.
-
-    Raises:
-        TimeLimitError: The time is over.
-    """
-    if seconds is None:
-        yield
-        return
-    with open(os.devnull, "w") as nowhere:
-        faulthandler.dump_traceback_later(2 * seconds, exit=True, file=nowhere)
-        previous = signal.signal(signal.SIGALRM, _time_is_over)
-        signal.setitimer(signal.ITIMER_REAL, seconds)
-        try:
-            yield
-        finally:
-            signal.setitimer(signal.ITIMER_REAL, 0.0)
-            signal.signal(signal.SIGALRM, previous)
-            faulthandler.cancel_dump_traceback_later()
-
-
-def _time_is_over(_number: int, _frame: Any) -> None:
-    raise TimeLimitError
 
 
 @contextmanager

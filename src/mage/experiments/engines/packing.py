@@ -12,6 +12,9 @@ from typing import Any
 
 import numpy as np
 
+from mage.experiments.engines.base import Payload
+from mage.experiments.engines.failures import Failure, run_job
+
 
 class _Pickler(pickle.Pickler):
     def reducer_override(self, thing: Any) -> Any:
@@ -41,3 +44,11 @@ def pack(thing: Any) -> bytes:
 def unpack(content: bytes) -> Any:
     """What :func:`pack` wrote, in this process or in the one that started it."""
     return pickle.loads(content)  # noqa: S301 (see above: never a file, never from others)
+
+
+def answer(payload: Payload, content: bytes) -> bytes:
+    """The packed result of a packed job, or the :class:`Failure` that it ended with."""
+    try:
+        return pack(run_job(payload, unpack(content)))
+    except Exception as error:  # what cannot be packed or unpacked has no result either
+        return pack(Failure.of(error))

@@ -8,18 +8,14 @@ import os
 import queue
 import signal
 import threading
-import time
-from collections import deque
-from dataclasses import dataclass
+from collections.abc import Iterator
 from multiprocessing.connection import Connection
 from typing import Any
 
 from mage.experiments.engines.base import Payload
-from mage.experiments.engines.failures import Failure, run_job
-from mage.experiments.engines.packing import pack, unpack
-
-PATIENCE = 5.0
-"""Seconds for a process that is about to end by itself; then it is killed."""
+from mage.experiments.engines.crew import Worker
+from mage.experiments.engines.failures import Failure
+from mage.experiments.engines.packing import answer, pack, unpack
 
 
 def process_context() -> Any:
@@ -31,79 +27,48 @@ def process_context() -> Any:
     return context
 
 
-@dataclass
-class Attempt:
-    """A job on its way.
-
-    Args:
-        job: The job.
-        deaths: Workers that died of it so far.
-    """
-
-    job: Any
-    deaths: int = 0
-
-
-class Worker:
-    """The run's end of a worker process: jobs go in, results come out in the same order.
+class LocalWorker(Worker):
+    """A process on this machine.
 
     Args:
         payload: The packed payload.
     """
 
     def __init__(self, payload: bytes) -> None:
+        super().__init__()
         context = process_context()
-        self.connection, theirs = context.Pipe()
-        self.process = context.Process(target=serve, args=(theirs,), daemon=True)
-        self.process.start()
+        self._connection, theirs = context.Pipe()
+        self._process = context.Process(target=serve, args=(theirs,), daemon=True)
+        self._process.start()
         theirs.close()
-        self.attempts: deque[Attempt] = deque()
-        self.ready = False
-        self._since = 0.0
-        with contextlib.suppress(OSError):  # a worker that died at once is found dead later
-            self.connection.send_bytes(payload)
+        self.post(payload)
 
-    def send(self, attempt: Attempt) -> None:
-        """Give the worker a job; it works on the oldest one that it has."""
-        if not self.attempts:
-            self._since = time.monotonic()
-        self.attempts.append(attempt)
-        with contextlib.suppress(OSError):  # likewise; nothing gets lost, since the attempt is noted
-            self.connection.send_bytes(pack(attempt.job))
+    def post(self, content: bytes) -> None:
+        """Send a packed job."""
+        with contextlib.suppress(OSError):  # a worker that died is found dead later; nothing is lost, it is noted
+            self._connection.send_bytes(content)
 
-    def receive(self) -> tuple[Attempt | None, Any]:
-        """The next result with its attempt; without one, a :class:`Failure` to start, or None for a good start.
+    def handles(self) -> list[Any]:
+        """The pipe, and the end of the process."""
+        return [self._connection, self._process.sentinel]
 
-        Raises:
-            EOFError: The worker is dead, and all its results are received.
-        """
+    def received(self) -> Iterator[Any]:
+        """The results that are there."""
         try:
-            result = unpack(self.connection.recv_bytes())
+            while self._connection.poll():
+                yield unpack(self._connection.recv_bytes())
         except OSError:
             raise EOFError from None
-        self._since = time.monotonic()
-        if self.ready:
-            return self.attempts.popleft(), result
-        self.ready = result is None
-        return None, result
-
-    def remaining(self, timeout: float) -> float:
-        """Seconds until the job at work has taken ``timeout``; infinite where the worker has none or only starts."""
-        if not self.ready or not self.attempts:
-            return float("inf")
-        return self._since + timeout - time.monotonic()
+        if not self._process.is_alive():
+            raise EOFError
 
     def end(self, patience: float = 0.0) -> str:
-        """End the process, whatever it does, and say how it ended.
-
-        Args:
-            patience: Seconds for a process that should end by itself.
-        """
-        self.process.join(patience)
-        self.connection.close()
-        self.process.kill()
-        self.process.join()
-        code = self.process.exitcode
+        """End the process, and say how it ended."""
+        self._process.join(patience)
+        self._connection.close()
+        self._process.kill()
+        self._process.join()
+        code = self._process.exitcode
         if code is not None and code < 0:
             with contextlib.suppress(ValueError):
                 return f"killed by {signal.Signals(-code).name}"
@@ -111,8 +76,7 @@ class Worker:
 
     def dismiss(self) -> None:
         """Tell the worker that there are no more jobs."""
-        with contextlib.suppress(OSError):
-            self.connection.send_bytes(b"")
+        self.post(b"")
 
 
 def serve(connection: Connection) -> None:
@@ -131,14 +95,7 @@ def serve(connection: Connection) -> None:
         return
     connection.send_bytes(pack(None))
     while content := inbox.get():
-        connection.send_bytes(_answer(payload, content))
-
-
-def _answer(payload: Payload, content: bytes) -> bytes:
-    try:
-        return pack(run_job(payload, unpack(content)))
-    except Exception as error:  # what cannot be packed or unpacked has no result either
-        return pack(Failure.of(error))
+        connection.send_bytes(answer(payload, content))
 
 
 def _listen(connection: Connection, inbox: queue.SimpleQueue[bytes]) -> None:

@@ -72,11 +72,11 @@ def failing_graphs(trials: Trials) -> Iterator[str]:
     yield from _check_corpus(_fail, "this graph is too much (7)", SerialEngine(), trials)
 
 
-@fault("a graph hangs, --timeout 20", _GOES_ON, tries=20, short=4)
+@fault("a graph hangs, --timeout 30", _GOES_ON, tries=12, short=4)
 def hanging_graphs(trials: Trials) -> Iterator[str]:
     # Long enough for any other graph: a new worker compiles nothing, but loads what was compiled before.
     run_small_corpus(trials.folder / "first", LocalEngine(2))
-    yield from _check_corpus(_hang, "not finished after 20 seconds", LocalEngine(2, timeout=20.0), trials)
+    yield from _check_corpus(_hang, "not finished after 30 seconds", LocalEngine(2, timeout=30.0), trials)
 
 
 @fault("a graph kills its worker each time (os.abort)", _GOES_ON + "; no other graph is blamed", tries=20, short=4)

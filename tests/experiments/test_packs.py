@@ -1,8 +1,10 @@
 import warnings
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
 from mage.experiments import Store
+from mage.experiments.records import write_records
 
 A, B, C = ("a" * 32, "b" * 32, "c" * 32)
 
@@ -75,3 +77,46 @@ def test_names_of_datasets_are_no_paths(store):
     store.write(C, records("../my_module:graphs", 4))
     store.pack()
     assert "-my_module-graphs.parquet" in {path.name for path in store.packs.folder.iterdir()}
+
+
+def test_runs_that_pack_at_once_lose_nothing(tmp_path):
+    names = [f"{number:032d}" for number in range(24)]
+    for name in names:
+        Store(tmp_path).write(name, records("x", 1))
+
+    def pack_some(turn):
+        runs = Store(tmp_path)
+        runs.packs.add({name: runs.read([name]) for name in names[turn::4]})
+
+    with ThreadPoolExecutor(4) as pool:
+        list(pool.map(pack_some, range(4)))
+    assert Store(tmp_path).packs.keys() == set(names)
+
+
+def test_a_part_that_is_computed_again_while_it_is_packed_stays(store):
+    key = "a" * 32
+    handle = store.claim(key)
+    Store(store.folder).pack()
+    assert store.path(key).is_file()  # whoever holds the lock may be about to replace it
+    store.write(key, records("x", 7), locked=True)
+    store.release(key, handle)
+    assert [record["graph"] for record in store.read([key])] == [7]
+
+
+def test_adding_to_a_damaged_pack_sets_it_aside(store):
+    store.pack()
+    for path in store.packs.folder.iterdir():
+        path.write_bytes(path.read_bytes()[:-20])
+    fresh = Store(store.folder)
+    fresh.write("f" * 32, records("x", 9))
+    with pytest.warns(UserWarning, match="damaged"):
+        fresh.pack()
+    assert fresh.keys() == ["f" * 32]
+
+
+def test_records_of_no_part_are_damage(store):
+    store.packs.folder.mkdir()
+    write_records(store.packs.folder / "x.parquet", records("x", 1))
+    keys = store._loose_keys()
+    with pytest.warns(UserWarning, match="of no part"):
+        assert store.keys() == keys

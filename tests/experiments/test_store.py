@@ -173,3 +173,16 @@ def test_what_a_killed_run_left_behind_is_written_over(store):
     store.write("a" * 32, records(1), locked=True)
     store.release("a" * 32, handle)
     assert [path.name for path in store.parts.iterdir()] == [f"{'a' * 32}.parquet"]
+
+
+def test_damage_that_changes_neither_time_nor_size_is_found(store):
+    for key in ("a" * 32, "b" * 32):
+        store.write(key, records(1))
+        assert store.has(key)
+    path = store.path("a" * 32)
+    status, content = path.stat(), path.read_bytes()
+    path.write_bytes(bytes(byte ^ 255 for byte in content))
+    os.utime(path, ns=(status.st_atime_ns, status.st_mtime_ns))
+    with pytest.warns(UserWarning, match="damaged"):
+        assert len(store.read(["a" * 32, "b" * 32])) == 1
+    assert store.query("SELECT count(*) AS n FROM records") == [{"n": 1}]

@@ -5,11 +5,14 @@ from __future__ import annotations
 import contextlib
 import os
 import sys
+import time
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from mage._core.archive import DAMAGE
+
+_POLL_SECONDS = 0.1
 
 
 class Locks:
@@ -45,6 +48,16 @@ class Locks:
             with contextlib.suppress(OSError):  # Windows keeps a file that another run has open
                 (self.folder / name).unlink()
         os.close(handle)
+
+    @contextlib.contextmanager
+    def held(self, name: str) -> Iterator[None]:
+        """Hold a lock, after whoever holds it now. Its file stays: another run may be about to take it."""
+        while (handle := self.claim(name)) is None:
+            time.sleep(_POLL_SECONDS)
+        try:
+            yield
+        finally:
+            self.release(name, handle, finished=False)
 
     def tidy(self, is_finished: Callable[[str], bool]) -> None:
         """Remove locks of finished work, which runs leave behind that are killed before they give them back."""

@@ -42,12 +42,15 @@ class Packs:
         for key, records in parts.items():
             if records:
                 by_dataset.setdefault(str(records[0].get("dataset") or "others"), {})[key] = records
+        list(self._parts())  # packs that are damaged are set aside before anything is added to them
         for dataset, fresh in by_dataset.items():
             path = self.folder / f"{_NO_NAME.sub('-', dataset)}.parquet"
-            before = self._content(path) if path.is_file() else {}
-            whole = before | {key: list(records) for key, records in fresh.items()}
             self.folder.mkdir(parents=True, exist_ok=True)
-            write_records(path, [record for key in sorted(whole) for record in whole[key]])
+            # Two runs that add to the same pack at once would each write what they have read, and their own.
+            with self.locks.held(path.name):
+                before = self._content(path) if path.is_file() else {}
+                whole = before | {key: list(records) for key, records in fresh.items()}
+                write_records(path, [record for key in sorted(whole) for record in whole[key]])
 
     def _parts(self) -> Iterator[dict[str, list[Record]]]:
         for path in sorted(self.folder.glob("*.parquet")):

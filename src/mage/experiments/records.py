@@ -87,6 +87,8 @@ def read_records(path: Path) -> list[Record]:
         if (table.schema.metadata or {}).get(_DIGEST) != _digest(table):
             raise ValueError("its records are not what was written")
         records: list[Record] = table.to_pylist()
+        if not all(isinstance(record.get("part"), str) for record in records):
+            raise ValueError("some of its records are of no part")
         records_table(records)  # a field that is not known, or of another type, would stop every query
     except (FileNotFoundError, PermissionError):
         raise

@@ -93,9 +93,14 @@ class Store:
             names = other.keys()
             self.packs.add({name: other.read([name]) for name in names})
         loose = [key for key in self._loose_keys() if self._is_loose(key)]
-        self.packs.add({key: read_part(self.path(key)) for key in loose})
-        for key in loose:
-            self.path(key).unlink(missing_ok=True)
+        parts = {key: self._part(key) for key in loose}
+        self.packs.add(parts)
+        for key, records in parts.items():
+            # A run may be about to compute a part again, or may have done so meanwhile: then it stays loose.
+            if (handle := self.claim(key)) is not None:
+                if self._part(key) == records:
+                    self.path(key).unlink(missing_ok=True)
+                self.release(key, handle)
 
     def claim(self, key: str) -> int | None:
         """A lock on a part, to be released when it is finished, or None if another run holds it."""
@@ -124,7 +129,16 @@ class Store:
         return [record for key in keys for record in self._part(key)]
 
     def _part(self, key: str) -> list[Record]:
-        return read_part(self.path(key)) if self._is_loose(key) else self.packs.read(key)
+        if self._is_loose(key):
+            try:
+                return read_part(self.path(key))
+            except FileNotFoundError:
+                pass  # another run has packed it meanwhile
+            except ValueError:
+                # Damage that changed neither the time nor the size of the file.
+                del self._sound[key]
+                self._is_loose(key)
+        return self.packs.read(key)
 
     def query(self, sql: str) -> list[Record]:
         """Rows of an SQL query; ``records`` is the table of all finished records."""

@@ -59,3 +59,24 @@ def test_a_folder_that_is_not_there_is_named(tmp_path):
         atomic_path(tmp_path / "nowhere" / "a"),
     ):
         pass
+
+
+@pytest.mark.parametrize("locked", [False, True])
+def test_any_name_that_the_file_system_allows(tmp_path, locked):
+    names = ["n" * 255, "ü" * 127]
+    for name in names:
+        with atomic_path(tmp_path / name, locked) as unfinished:
+            unfinished.write_text(name)
+    assert {path.name: path.read_text() for path in tmp_path.iterdir()} == {name: name for name in names}
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="needs a device that is always full")
+def test_a_full_disk_names_the_file_that_was_asked_for(tmp_path):
+    (tmp_path / "a").write_text("old")
+    with (
+        pytest.raises(OSError, match=r"No space left on device: '.*a'$"),
+        atomic_path(tmp_path / "a"),
+        open("/dev/full", "wb", buffering=0) as full,
+    ):
+        full.write(b"x")
+    assert [path.read_text() for path in tmp_path.iterdir()] == ["old"]

@@ -260,6 +260,7 @@ def test_an_interrupted_run_keeps_what_is_done(tmp_path):
     ("options", "message"),
     [
         ({"names": ["a"]}, "names must list 12"),
+        ({"names": ["\ud800"] * 12}, r"names: '\\ud800' has half of a character"),
         ({"tau": 2}, "tau"),
         ({"max_nodes": 0}, "max_nodes"),
         ({"index": "banzaf"}, "index"),

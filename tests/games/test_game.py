@@ -137,6 +137,7 @@ def test_wrong_shapes_are_refused(wrong):
         ({"num_players": 0}, ValueError, "num_players"),
         ({"names": ["a"]}, ValueError, "names"),
         ({"names": "abc"}, ValueError, "names"),
+        ({"names": ["a", "b", "\ud800"]}, ValueError, "names: .* half of a character"),
         ({"batch_size": 0}, ValueError, "batch_size"),
         ({"memory_cap": 0}, ValueError, "memory_cap"),
         ({"memo_capacity": -1}, ValueError, "memo_capacity"),

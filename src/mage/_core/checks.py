@@ -50,3 +50,14 @@ def checked_whole(name: str, value: Any, least: int = 1) -> int:
     if not least <= number <= _LARGEST:
         raise ValueError(f"{name} must be a whole number ≥ {least}{' and < 2⁶²' * (number > 0)}, got {number}")
     return number
+
+
+def checked_texts(name: str, values: Iterable[Any]) -> tuple[str, ...]:
+    """Texts that a file and a page can hold, or an error that names the argument."""
+    texts = tuple(map(str, values))
+    for text in texts:
+        try:
+            text.encode()
+        except UnicodeEncodeError:
+            raise ValueError(f"{name}: {ascii(text)[:80]} has half of a character (a lone surrogate)") from None
+    return texts

@@ -1,10 +1,14 @@
 """Files that are written whole or not at all."""
 
+import contextlib
+import hashlib
 import os
 import secrets
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+
+_MAX_NAME = 200
 
 
 @contextmanager
@@ -23,16 +27,28 @@ def atomic_path(path: str | Path, locked: bool = False) -> Iterator[Path]:
         raise ValueError(f"path must name a file, got {str(path)!r}")
     if not target.parent.is_dir():
         raise FileNotFoundError(f"path: the folder {target.parent} does not exist; create it first")
-    unfinished = target.with_name(f".{target.name}.{'' if locked else secrets.token_hex(4) + '.'}part")
-    # Made by hand, not by tempfile: the file gets the permissions of any new file, which the umask decides.
-    os.close(os.open(unfinished, os.O_CREAT | os.O_WRONLY | (os.O_TRUNC if locked else os.O_EXCL), 0o666))
+    unfinished = target.with_name(f".{_short(target.name)}.{'' if locked else secrets.token_hex(4) + '.'}part")
     try:
+        # Made by hand, not by tempfile: the file gets the permissions of any new file, which the umask decides.
+        os.close(os.open(unfinished, os.O_CREAT | os.O_WRONLY | (os.O_TRUNC if locked else os.O_EXCL), 0o666))
         yield unfinished
         _flush(unfinished)
         unfinished.replace(target)
         _flush(target.parent)
+    except OSError as error:
+        # A full disk says no name at all, a folder that may not be written one that nobody has given.
+        if error.errno is None or error.filename not in (None, str(unfinished)):
+            raise
+        raise OSError(error.errno, error.strerror, str(target)) from error
     finally:
-        unfinished.unlink(missing_ok=True)
+        with contextlib.suppress(OSError):
+            unfinished.unlink(missing_ok=True)
+
+
+def _short(name: str) -> str:
+    """A name to which something can be added: file systems allow 255 bytes."""
+    content = os.fsencode(name)
+    return name if len(content) <= _MAX_NAME else hashlib.sha256(content).hexdigest()
 
 
 def _flush(path: Path) -> None:

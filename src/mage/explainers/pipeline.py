@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from mage._core.checks import checked_texts
 from mage._core.typing import Floats, Integers, Masks
 from mage.explainers.consequences import consequences_of
 from mage.explainers.request import ExplainRequest
@@ -207,7 +208,7 @@ def checked_names(names: Any, count: int, what: str = "node") -> tuple[str, ...]
     if isinstance(names, str) or not isinstance(names, Sequence | np.ndarray) or len(names) != count:
         given = f"got {len(names)}" if isinstance(names, Sized) else f"got {names!r}"
         raise ValueError(f"names must list {count} names, one per {what}, {given}")
-    return tuple(str(name) for name in names)
+    return checked_texts("names", names)
 
 
 def listed_names(store: Any, key: str, count: int) -> tuple[str, ...] | None:
@@ -230,4 +231,4 @@ def checked_class_names(names: Sequence[str] | None, game: Game) -> tuple[str, .
     count = max(2, len(game.prediction))
     if len(names) != count:
         raise ValueError(f"class_names must list {count} names, one per class, got {names!r}")
-    return tuple(str(name) for name in names)
+    return checked_texts("class_names", names)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from mage._core.checks import checked_number, checked_whole
+from mage._core.checks import checked_number, checked_texts, checked_whole
 from mage._core.typing import Bits, Floats, Integers, Masks
 from mage.games.memo import Memo, distinct
 from mage.graph import PlayerGraph, as_masks, component_rows, networkx_order, packing
@@ -378,7 +378,7 @@ def _checked_names(names: Sequence[str] | None, num_players: int) -> tuple[str, 
         raise ValueError(f"names must be a list of {num_players} names, got {names!r}")
     if len(names) != num_players:
         raise ValueError(f"names must list {num_players} names, one per player, got {len(names)}")
-    return tuple(str(name) for name in names)
+    return checked_texts("names", names)
 
 
 def _random_coalitions(num_players: int) -> Masks:

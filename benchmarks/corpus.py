@@ -2,8 +2,9 @@
 
 Explains the graphs of Benzene with the zoo's GIN, as ``mage explain --all --which all`` does, and prints what it takes:
 graphs per second of CPU time, what travels to a worker, the memory of all processes, files, and what follows for a
-million graphs. All processes count, those of Ray included; CPU time does not depend on what else the machine does. With
-``--engine ray``, two nodes of one core each are started on this machine.
+million graphs; as ratios too: to the same explanations in one process without an engine, and to a graph that is
+pickled as it is. All processes count, those of Ray included; CPU time hardly depends on what else the machine does.
+With ``--engine ray``, two nodes of one core each are started on this machine.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from __future__ import annotations
 import argparse
 import contextlib
 import os
+import pickle  # only to count bytes
 import tempfile
 import threading
 import time
@@ -20,11 +22,13 @@ from typing import Any
 
 from machines import cpu_seconds, family, memory, two_ray_nodes
 
+from mage import explain
 from mage.datasets import load
 from mage.experiments import Engine, LocalEngine, RayEngine
 from mage.experiments.corpus import LazyMapping, explain_corpus
 from mage.experiments.engines import Payload
 from mage.experiments.engines.packing import pack
+from mage.explanation.storage import file_content
 from mage.models import pretrained
 
 
@@ -82,6 +86,17 @@ def engine_of(name: str, stack: contextlib.ExitStack) -> Engine:
     return RayEngine(workers=2)
 
 
+def seconds_alone(network: Any, dataset: Any, options: LazyMapping, count: int) -> float:
+    """CPU time for a graph in this process, without an engine; the first graph compiles, and does not count."""
+    numbers = list(options)[: count + 1]
+    for number in numbers[:1]:
+        explain(network, dataset[number], progress=False, **options[number])
+    started = time.process_time()
+    for number in numbers[1:]:
+        file_content(explain(network, dataset[number], progress=False, **options[number]))
+    return (time.process_time() - started) / max(1, len(numbers) - 1)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--graphs", type=int, default=12_000)
@@ -89,6 +104,7 @@ def main() -> None:
     parser.add_argument("--model", default="gin")
     parser.add_argument("--permutations", type=int, default=10)
     parser.add_argument("--engine", default="local", choices=("local", "ray"))
+    parser.add_argument("--alone", type=int, default=500, help="Graphs to explain without an engine, to compare with.")
     arguments = parser.parse_args()
     dataset, network = load(arguments.dataset), pretrained(arguments.dataset, arguments.model)
     numbers = range(min(arguments.graphs, len(dataset)))
@@ -108,6 +124,9 @@ def main() -> None:
         files = [path.stat().st_size for path in Path(folder).glob("*.mage")]
     failed, count = sum(entry.failure is not None for entry in entries), len(entries)
     seconds, driver = watch.seconds - before, time.process_time()
+    alone = seconds_alone(network, dataset, options, arguments.alone)
+    whole = len(pickle.dumps(dataset[0]))
+    job = sum(engine.jobs) / count
     print(
         f"{count:,} graphs of {arguments.dataset}, {arguments.model}, {arguments.permutations} orderings, "
         f"{arguments.engine} engine with 2 workers: {seconds:,.0f} s of CPU time, {failed} failed"
@@ -115,11 +134,13 @@ def main() -> None:
     print(
         f"throughput: {count / seconds:.1f} graphs per second of a core; the command itself took {driver:.0f} s of it"
     )
-    print(
-        f"payload: {engine.payload:,} bytes to each worker once, {sum(engine.jobs) / count:,.0f} bytes with each graph"
-    )
+    print(f"payload: {engine.payload:,} bytes to each worker once, {job:,.0f} bytes with each graph")
     print(
         f"memory of all processes: {watch.peak / 1e9:.2f} GB at most; files: {sum(files) / count:,.0f} bytes per graph"
+    )
+    print(
+        f"ratios: {seconds / count / alone:.2f} times the CPU time of {arguments.alone} explanations without an engine "
+        f"({1e3 * alone:.1f} ms each); a graph that is pickled as it is takes {whole / job:,.0f} times as many bytes"
     )
     print(
         f"a million graphs: {1e6 * seconds / count / 3600:,.1f} core-hours, {sum(files) / count / 1e3:,.1f} GB of files"

@@ -53,6 +53,7 @@ def two_ray_nodes() -> Iterator[tuple[Any, Any]]:
     from ray.cluster_utils import Cluster
 
     os.environ.setdefault("RAY_raylet_start_wait_time_s", "300")  # a busy machine starts slowly
+    os.environ.setdefault("RAY_worker_niceness", "0")  # and would give workers of a lower priority no turn
     cluster = Cluster(initialize_head=True, head_node_args={"num_cpus": 1, "include_dashboard": False})
     node = cluster.add_node(num_cpus=1)
     cluster.wait_for_nodes()

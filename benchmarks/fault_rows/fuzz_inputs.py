@@ -171,8 +171,13 @@ def store(report: Report, folder: str, count: int, number: int) -> str:
         results.write(key, [record])
     sound = results.path(keys[1]).read_bytes()
 
-    def look(change: Any) -> None:
+    def look(drawn: Any) -> None:
+        change, is_packed = drawn
         path = results.path(keys[1])
+        if is_packed:  # the same bytes as a file of many parts
+            path.unlink(missing_ok=True)
+            path = results.packs.folder / "x.parquet"
+            path.parent.mkdir(exist_ok=True)
         if change[0] == "bytes":
             path.write_bytes(_changed(sound, change))
         elif change[0] == "random":
@@ -194,7 +199,8 @@ def store(report: Report, folder: str, count: int, number: int) -> str:
     names = st.one_of(st.sampled_from([*record, "part", "error", "seed"]), st.text(max_size=6))
     columns = st.tuples(st.just("records"), st.dictionaries(names, _VALUES.map(lambda value: [value]), max_size=3))
     random = st.tuples(st.just("random"), st.binary(max_size=300).map(lambda rest: b"PAR1" + rest + b"PAR1"))
-    return _check(st.one_of(_changes(len(sound)), columns, random), look, count, number, report)
+    strategy = st.tuples(st.one_of(_changes(len(sound)), columns, random), st.booleans())
+    return _check(strategy, look, count, number, report)
 
 
 _OPTIONS = (

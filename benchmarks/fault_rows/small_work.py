@@ -68,7 +68,10 @@ def run_small_corpus(
 def plan_results(plan: Plan, folder: Path) -> dict[str, str]:
     """The results of an experiment that are there, without times."""
     records = plan.records(Store(folder))
-    return {record["part"]: str({**record, "seconds": None}) for record in records}
+    return {
+        record["part"]: str({name: value for name, value in record.items() if "seconds" not in name})
+        for record in records
+    }
 
 
 def corpus_results(folder: Path) -> dict[str, str]:

@@ -64,6 +64,12 @@ def test_a_worker_that_never_starts_keeps_no_job_from_the_others():
     assert all(worker.is_over for worker in workers)
 
 
+def test_all_workers_get_their_part():
+    crew, workers = crew_of(2, starts=lambda number: True)
+    assert len(list(crew.run(iter(range(20, 60))))) == 40
+    assert [len(worker.jobs) for worker in workers] == [20, 20]
+
+
 def test_no_more_workers_are_started_than_there_are_jobs():
     crew, workers = crew_of(50, starts=lambda number: True)
     assert sorted(crew.run(iter(range(3)))) == [(0, 0), (1, 2), (2, 4)]

@@ -43,6 +43,9 @@ class Worker(ABC):
     waits_for_start = False
     """Whether jobs are kept from a worker until it has started, since it may never do so."""
 
+    advice = ""
+    """What to look for where workers end before they begin."""
+
     def __init__(self) -> None:
         self.attempts: deque[Attempt] = deque()
         self.ready = False
@@ -197,7 +200,8 @@ class Crew:
         if not worker.ready:
             self._false_starts += 1
             if self._false_starts >= ATTEMPTS:
-                raise EngineError(f"{ATTEMPTS} workers ended before they could begin, the last with: {end}")
+                reason = f"{ATTEMPTS} workers ended before they could begin, the last with: {end}"
+                raise EngineError(f"{reason}; {worker.advice}" if worker.advice else reason)
         elif worker.attempts:
             attempt = worker.attempts[0]
             attempt.deaths += 1

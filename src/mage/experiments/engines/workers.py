@@ -34,6 +34,8 @@ class LocalWorker(Worker):
         payload: The packed payload.
     """
 
+    advice = 'a script that starts workers must do so below a line `if __name__ == "__main__":`'
+
     def __init__(self, payload: bytes) -> None:
         super().__init__()
         context = process_context()

@@ -27,6 +27,7 @@ from PIL import Image
 from screenshot_cases import CASES
 
 import mage
+from mage.cli.demo import TEXT, TITLE
 from mage.explanation import Explanation
 
 IMAGES = Path(__file__).parent / "images"
@@ -57,8 +58,8 @@ class Picture:
 
 
 PICTURES = {
-    "graph": Picture("graph", "Why grid?", "A grid, and a five-cycle that was added to mislead the model."),
-    "graph-dark": Picture("graph", "Why grid?", dark=True, point_at=".node[data-node='14']"),
+    "graph": Picture("graph", TITLE, TEXT),  # the page of ``mage demo``
+    "graph-dark": Picture("graph", TITLE, TEXT, dark=True, point_at=".node[data-node='14']"),
     "molecule": Picture("molecule-smiles", "Why benzene ring?", point_at=".node[data-node='3'] circle"),
     "sentence": Picture("sentence", "Why negative?"),
 }

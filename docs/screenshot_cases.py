@@ -32,7 +32,7 @@ def demo() -> Explanation:
     """The bundled model on the bundled graph, as ``mage demo`` explains it."""
     from mage.cli.demo import demo_explanation
 
-    return demo_explanation(1)
+    return demo_explanation()
 
 
 def from_dataset(name: str, graph: int | None = None, **options: Any) -> Explanation:

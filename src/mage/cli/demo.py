@@ -14,10 +14,13 @@ from mage.cli._results import AsJson
 from mage.explainers import explain
 from mage.explanation import Explanation
 
-_TEXT = (
+TITLE = "Why grid?"
+"""Heading of the page."""
+TEXT = (
     "A small graph network was trained to tell houses (class 0) from grids (class 1). This graph has a grid, and a "
-    "five-cycle that was added to it. A five-cycle is what a house has and a grid has not."
+    "five-cycle that was added to it. A house has a five-cycle; a grid has none."
 )
+"""Paragraph below it."""
 
 
 def demo_explanation(seed: int = 0) -> Explanation:
@@ -46,7 +49,7 @@ def run(folder: Path, seed: int = 0) -> tuple[Explanation, list[Path]]:
     picture, page, kept = folder / "explanation.svg", folder / "index.html", folder / "explanation.mage"
     save_figure(explanation.plot(), picture)
     explanation.save(kept)
-    explanation.save_html(page, "Why does the model say “grid”?", _TEXT)
+    explanation.save_html(page, TITLE, TEXT)
     return explanation, [picture, kept, page]
 
 

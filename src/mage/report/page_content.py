@@ -14,7 +14,7 @@ from mage._core.typing import Floats, Integers
 from mage.drawing import MotifNames, scene_of, undirected_edges
 from mage.explanation.outcomes import class_name, effect_cells
 from mage.explanation.wording import pattern
-from mage.motifs import Motif
+from mage.motifs import Motif, MotifSet
 from mage.report.solutions import SolutionGrid, solution_grid
 
 if TYPE_CHECKING:
@@ -166,7 +166,11 @@ def _solutions(explanation: Explanation, grid: SolutionGrid) -> dict[str, Any]:
             "bound": _short(solution.bound),
             "proof": solution.proof,
             "optimal": solution.optimal and (solution.against is None or solution.against.optimal),
-            **({} if solution.against is None else {"against": _short(solution.against.objective)}),
+            **(
+                {}
+                if solution.against is None or not solution.against.motifs
+                else {"against": _short(solution.against.objective)}
+            ),
         }
         for solution in grid.solutions
     ]
@@ -181,10 +185,16 @@ def _solutions(explanation: Explanation, grid: SolutionGrid) -> dict[str, Any]:
             "complete": grid.complete,
             "noiseFloor": grid.noise_floor,
             "estimated": not explanation.interactions.exact,
-            **({} if against is None else {"againstSize": against.max_nodes}),
+            **({} if against is None or not against.motifs else {"againstSize": against.max_nodes}),
         },
         "solutions": solutions,
     }
+
+
+def _objective_against(solution: MotifSet) -> dict[str, float]:
+    """What the motifs against are worth to the search, where it found some by themselves."""
+    against = solution.against
+    return {} if against is None or not against.motifs else {"against": _short(against.objective)}
 
 
 def _kind(explanation: Explanation, names: MotifNames, players: tuple[int, ...]) -> list[str]:

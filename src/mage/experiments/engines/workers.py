@@ -34,7 +34,7 @@ class LocalWorker(Worker):
         payload: The packed payload.
     """
 
-    advice = 'a script that starts workers must do so below a line `if __name__ == "__main__":`'
+    advice = 'a script that starts workers must be a file, and do so below a line `if __name__ == "__main__":`'
 
     def __init__(self, payload: bytes) -> None:
         super().__init__()

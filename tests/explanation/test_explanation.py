@@ -7,6 +7,7 @@ from rich.console import Console
 import mage
 from mage._core.conversion import same
 from mage.testing import random_game
+from tests.helpers.corpora import nitrobenzene
 from tests.helpers.demo import demo_of_both_sides
 
 
@@ -75,3 +76,8 @@ def test_probabilities(explanation):
     chances = explanation.probabilities
     assert chances.sum() == pytest.approx(1)
     assert chances[explanation.target] > 0.9
+
+
+def test_atoms_of_equal_names_are_told_apart():
+    text = repr(nitrobenzene())
+    assert "{N6, O7, O8}" in text

@@ -333,3 +333,11 @@ def test_a_pattern_of_a_molecule_is_drawn_with_its_bonds(folder):
     drawing = svg_of(patterns["nitro"]["drawing"])
     assert "molecule" in drawing.get("class")
     assert len(drawing.findall(".//{*}g[@class='bonds']/{*}path")) > 4
+
+
+def test_small_scores_keep_their_digits(opened, tmp_path):
+    for number in range(2):
+        explained(["0", "1"], [(0, 1)], [((0, 1), 0.000344)], queries=12_345).save(tmp_path / f"{number}.mage")
+    found = opened(run_page(tmp_path).text)
+    assert found.texts("#rows [data-column=strongest]") == ["+0.000344"] * 2
+    assert found.texts("#rows [data-column=queries]") == ["12,345"] * 2

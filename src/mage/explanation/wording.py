@@ -17,6 +17,7 @@ from mage.explanation.outcomes import (
     plain_consequences,
     saturation,
 )
+from mage.explanation.subject import SentenceSubject
 from mage.indices import FAMILIES
 
 if TYPE_CHECKING:
@@ -94,8 +95,10 @@ def score_text(explanation: Explanation, motif: Motif) -> str:
 
 
 def node_names(explanation: Explanation, motif: Motif) -> str:
-    """The names of a motif's nodes; of its edges where edges play."""
+    """The names of a motif's nodes, or of its edges; with numbers where names repeat, as those of atoms do."""
     names = explanation.names
+    if len(set(names)) < len(names) and not isinstance(explanation.subject, SentenceSubject):
+        names = tuple(f"{name}{node}" for node, name in enumerate(names))
     if motif.edges:
         return ", ".join(f"{names[first]}–{names[second]}" for first, second in motif.edges)
     return ", ".join(names[node] for node in motif.nodes)

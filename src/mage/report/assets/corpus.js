@@ -18,7 +18,7 @@
   }
 
   const className = (target) => (target === null ? "regression" : classes[target]);
-  const digits = (value, count = 3) => (value === null || value === undefined ? "–" : Number(value.toPrecision(count)).toLocaleString("en"));
+  const digits = (value, count = 3) => (value === null || value === undefined ? "–" : value.toLocaleString("en", { maximumSignificantDigits: count }));
   const signed = (value) => (value > 0 ? "+" : value < 0 ? "−" : "") + digits(Math.abs(value));
   const patternName = (pattern) => pattern.name || pattern.text;
   /* Forms of one group of atoms share its name; their formulas tell them apart. */

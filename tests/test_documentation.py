@@ -1,11 +1,9 @@
 import importlib
 import importlib.util
 import re
-import shlex
 import subprocess
 import sys
 import types
-from pathlib import Path
 from unittest import mock
 
 import pytest
@@ -15,24 +13,13 @@ import mage
 from mage.cli import app
 from mage.explainers import registry
 from mage.indices import ESTIMATORS, FAMILIES
-
-ROOT = Path(__file__).parent.parent
-PAGES = [ROOT / "README.md", *sorted(p for p in (ROOT / "docs").rglob("*.md") if "_build" not in p.parts)]
-
+from tests.helpers.documentation import PAGES, ROOT, blocks_of, command_lines, page_name
 
 LONG = {"large_graphs.md", "mathematics.md", "text.md"}  # their code takes seconds
 
 
-def page_name(page):
-    return page.relative_to(ROOT).as_posix()
-
-
 def runnable(page):
     return pytest.param(page, id=page_name(page), marks=[pytest.mark.long] if page.name in LONG else [])
-
-
-def blocks_of(page, language):
-    return re.findall(rf"^```{language}\n(.*?)^```", page.read_text(encoding="utf-8"), flags=re.DOTALL | re.MULTILINE)
 
 
 @pytest.mark.parametrize("page", [runnable(page) for page in PAGES])
@@ -60,16 +47,6 @@ def test_links_lead_somewhere(page):
     text = re.sub(r"^```.*?^```|`[^`\n]*`", "", page.read_text(encoding="utf-8"), flags=re.DOTALL | re.MULTILINE)
     targets = re.findall(r"\]\(([^)#]+)(?:#[^)]*)?\)", text)
     assert all((page.parent / target).exists() for target in targets if "://" not in target)
-
-
-def command_lines():
-    """Each line of a ``console`` block that runs ``mage``, as words without the comment."""
-    for page in PAGES:
-        for block in blocks_of(page, "console"):
-            for line in block.replace("\\\n", " ").splitlines():
-                words = shlex.split(line.removeprefix("$ "), comments=True)
-                if words[:1] == ["mage"]:
-                    yield pytest.param(words[1:], id=f"{page_name(page)}: {' '.join(words)}")
 
 
 @pytest.mark.parametrize("words", list(command_lines()))

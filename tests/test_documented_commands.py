@@ -8,7 +8,7 @@ from typer.testing import CliRunner
 
 from mage.cli import app
 from tests.helpers.data import data_path
-from tests.test_documentation import command_lines
+from tests.helpers.documentation import command_lines
 
 # What is not run, and why.
 LEFT_OUT = {

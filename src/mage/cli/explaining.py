@@ -61,7 +61,7 @@ def explain(
     masking: Annotated[
         str | None,
         option(
-            EXPLAINED, "What absence means: remove, split, zero or mean; by default remove or the dataset's setting."
+            EXPLAINED, "What absence means: remove, split, zero or mean; by default the dataset's setting, else split."
         ),
     ] = None,
     tolerance: Annotated[float | None, option(INTERACTIONS, "Stop when all standard errors are below this.")] = None,

@@ -215,7 +215,7 @@ def test_classes_of_one_graph_share_its_drawing(explanation, tmp_path):
 
 def test_two_explanations_stand_side_by_side(explanation):
     page = explanations_page([explanation, explanation], labels=["before", "after"], side_by_side=True)
-    assert '<h1 id="title">before or after</h1>' in page
+    assert '<h1 id="title">before and after</h1>' in page
     assert "100 %" in page
     assert page.count('<article class="explanation"') == 2
     ids = re.findall(r' id="([^"]+)"', re.sub("<noscript>.*?</noscript>", "", page, flags=re.DOTALL))

@@ -78,7 +78,7 @@ def explanations_page(
     if labels and len(labels) != len(explanations):
         raise ValueError(f"labels must list {len(explanations)} names, one per explanation, got {len(labels)}")
     names = list(labels) or default_labels(explanations)
-    heading = title or (" or ".join(dict.fromkeys(names)) if side_by_side else default_title(explanations[0]))
+    heading = title or (" and ".join(dict.fromkeys(names)) if side_by_side else default_title(explanations[0]))
     parts = [drawable(explanation) for explanation in explanations]
     contents: list[dict[str, Any]] = []
     for whole, part, name in zip(explanations, parts, names, strict=True):

@@ -152,3 +152,26 @@ def test_workers_are_gone_when_a_result_cannot_be_kept(tmp_path, monkeypatch):
     assert multiprocessing.active_children() == before
     for batch in plan.batches:
         assert store.claim(batch.key) is not None
+
+
+UNGUARDED = """
+import sys
+from mage.experiments import LocalEngine, Store, make_plan, run_plan
+from tests.helpers.experiments import SmallInputs, small_experiment
+
+run_plan(make_plan(small_experiment(), SmallInputs(), limit=1), Store(sys.argv[1]), LocalEngine(1))
+"""
+
+
+@pytest.mark.long
+def test_a_script_without_a_guard_ends_with_advice(tmp_path):
+    (tmp_path / "script.py").write_text(UNGUARDED)
+    command = [sys.executable, "-W", "ignore", str(tmp_path / "script.py"), str(tmp_path / "store")]
+    root = Path(__file__).parent.parent.parent
+    path = os.pathsep.join([str(root), *os.environ.get("PYTHONPATH", "").split(os.pathsep)])
+    run = subprocess.run(
+        command, capture_output=True, text=True, check=False, env={**os.environ, "PYTHONPATH": path}, timeout=900
+    )
+    assert run.returncode == 1
+    assert "3 workers ended before they could begin" in run.stderr
+    assert 'if __name__ == "__main__":' in run.stderr

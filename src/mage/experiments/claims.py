@@ -89,6 +89,8 @@ def run_parts(
     Yields:
         Each part that this run has kept, with its results.
     """
+    # A worker that began the same run would wait for the locks of this one, and this one for the worker.
+    engine.check()
     held: dict[str, _Open[PartType]] = {}
     waiting = list(parts)
     with stoppable():

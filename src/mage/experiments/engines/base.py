@@ -35,6 +35,9 @@ class Engine(ABC):
     def prepare(self) -> None:  # noqa: B027 (most have nothing to prepare)
         """Begin to start what takes a while, in the background, so that it is there when :meth:`run` is called."""
 
+    def check(self) -> None:  # noqa: B027 (likewise)
+        """Raise EngineError where this process must not start workers; called before anything is locked."""
+
     @abstractmethod
     def run(self, payload: Payload, jobs: Iterable[JobType]) -> Outcomes[JobType]:
         """Each job with its result or its :class:`Failure`, in any order.

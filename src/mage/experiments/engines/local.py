@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import multiprocessing
 import os
 from collections.abc import Iterable
 from multiprocessing import forkserver
 from multiprocessing.connection import wait
 
 from mage._core.checks import checked_whole
-from mage.experiments.engines.base import Engine, JobType, Outcomes, Payload
+from mage.experiments.engines.base import Engine, EngineError, JobType, Outcomes, Payload
 from mage.experiments.engines.crew import Crew
 from mage.experiments.engines.failures import run_job
 from mage.experiments.engines.limits import checked_timeout
@@ -44,6 +45,11 @@ class LocalEngine(Engine):
         """Start the server that workers are forked from; importing PyTorch and PyG takes it seconds."""
         if process_context().get_start_method() == "forkserver":
             forkserver.ensure_running()
+
+    def check(self) -> None:
+        """Raise EngineError in a worker that imports the script of its run, which would start the run once more."""
+        if getattr(multiprocessing.current_process(), "_inheriting", False):
+            raise EngineError(LocalWorker.advice)
 
     def run(self, payload: Payload, jobs: Iterable[JobType]) -> Outcomes[JobType]:
         """Each job with its result, as it is done."""

@@ -63,31 +63,30 @@ def accumulate(
                 row, share = totals[involved[a]], shares[outside[a]]
                 for j in range(a + 1, count):
                     row[involved[j]] += share[j]
-        elif order == 3 and 4 * count > num_players:
-            # Whole rows are added faster than places in them. What this writes below the diagonal nobody reads.
-            for q in range(3):
-                for j in range(num_players):
-                    whole[q, j] = 0.0
-                for j in range(count):
-                    whole[q, involved[j]] = shares[q, j]
-            for a in range(count):
-                first = np.int64(involved[a])
-                offset = first * (2 * num_players - first - 1) // 2 - first - 1
-                for b in range(a + 1, count):
-                    row = totals[np.uintp(offset + np.int64(involved[b]))]
-                    share = whole[outside[a] + outside[b]]
-                    for j in range(involved[b] + _ONE, np.uintp(num_players)):
-                        row[j] += share[j]
         elif order == 3:
+            # Whole rows are added faster than places in them. What this writes below the diagonal nobody reads.
+            wide = 4 * count > num_players
+            if wide:
+                for q in range(3):
+                    for j in range(num_players):
+                        whole[q, j] = 0.0
+                    for j in range(count):
+                        whole[q, involved[j]] = shares[q, j]
             for a in range(count):
                 # Rank of the pair (i, i + 1), less i + 1: the rank of (i, j) is this plus j.
                 first = np.int64(involved[a])
                 offset = first * (2 * num_players - first - 1) // 2 - first - 1
                 for b in range(a + 1, count):
                     row = totals[np.uintp(offset + np.int64(involved[b]))]
-                    share = shares[outside[a] + outside[b]]
-                    for j in range(b + 1, count):
-                        row[involved[j]] += share[j]
+                    num_outside = outside[a] + outside[b]
+                    if wide:
+                        share = whole[num_outside]
+                        for j in range(involved[b] + _ONE, np.uintp(num_players)):
+                            row[j] += share[j]
+                    else:
+                        share = shares[num_outside]
+                        for j in range(b + 1, count):
+                            row[involved[j]] += share[j]
         elif count >= order:
             for j in range(order - 1):
                 picks[j] = j

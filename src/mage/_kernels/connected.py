@@ -10,12 +10,14 @@ ONE = np.uint64(1)
 
 
 @inner
-def next_untried(stack: Bits, depth: int | np.int64) -> int:
-    """The first player that may still join the coalition under way at a depth, or −1; the first layer holds these."""
+def pop_untried(stack: Bits, depth: int | np.int64) -> int:
+    """Take the first player that may still join the coalition under way at a depth, or −1; the first layer has them."""
     _, _, words = stack.shape
     for w in range(words):
-        if stack[depth, 0, w] != ZERO:
-            return (w << 6) + lowest_bit(stack[depth, 0, w])
+        rest = stack[depth, 0, w]
+        if rest != ZERO:
+            stack[depth, 0, w] = rest & (rest - ONE)
+            return (w << 6) + lowest_bit(rest)
     return -1
 
 
@@ -43,14 +45,13 @@ def next_block(
     depth = cursor[0]
     written = 0
     while written < capacity:
-        vertex = next_untried(stack, depth) if depth < max_size else -1
+        vertex = pop_untried(stack, depth) if depth < max_size else -1
         if vertex < 0:
             if depth == 0:
                 break
             depth -= 1
             continue
         word, bit = vertex >> 6, ONE << np.uint64(vertex & 63)
-        stack[depth, 0, word] ^= bit
         for w in range(words):
             reach = adjacency[vertex, w]
             inside = stack[depth, 2, w] | (bit if w == word else ZERO)
@@ -77,13 +78,12 @@ def count(adjacency: Bits, stack: Bits, cap: int) -> int:
     _, words = adjacency.shape
     total, depth = 0, np.int64(0)
     while depth >= 0 and total <= cap:
-        vertex = next_untried(stack, depth)
+        vertex = pop_untried(stack, depth)
         if vertex < 0:
             depth -= 1
             continue
         # The second layer is members and forbidden vertices in one: neither may be added again.
         word, bit = vertex >> 6, ONE << np.uint64(vertex & 63)
-        stack[depth, 0, word] ^= bit
         stack[depth, 1, word] |= bit
         for w in range(words):
             untried = adjacency[vertex, w] | (stack[depth, 0, w] if depth > 0 else ZERO)

@@ -4,13 +4,28 @@ import numpy as np
 
 from mage._core.typing import Bits, Integers
 from mage._kernels.colours import mixed_word
-from mage._kernels.connected import next_untried
-from mage._kernels.jit import kernel, lowest_bit
+from mage._kernels.connected import pop_untried
+from mage._kernels.jit import inner, kernel, lowest_bit
 
 _ZERO = np.uint64(0)
 _ONE = np.uint64(1)
 _THREE = np.uint64(3)
 _SIX, _LOW = np.uint64(6), np.uint64(63)
+
+
+@inner
+def open_layer(stack: Bits, depth: int | np.int64) -> bool:
+    """Let the nodes that the layer under way touches join in the next layer, and say whether there are any.
+
+    By place, ``stack`` holds nodes that may join, nodes rejected, members, and nodes that the layer under way touches.
+    """
+    _, _, words = stack.shape
+    more = _ZERO
+    for w in range(words):
+        stack[depth, 0, w] = stack[depth, 3, w] & ~stack[depth, 2, w] & ~stack[depth, 1, w]
+        stack[depth, 3, w] = _ZERO
+        more |= stack[depth, 0, w]
+    return bool(more != _ZERO)
 
 
 @kernel
@@ -32,14 +47,9 @@ def next_neighbourhoods(
     depth = cursor[0]
     written = 0
     while written < capacity:
-        vertex = next_untried(stack, depth)
+        vertex = pop_untried(stack, depth)
         if vertex < 0:
-            more = _ZERO
-            for w in range(words):
-                stack[depth, 0, w] = stack[depth, 3, w] & ~stack[depth, 2, w] & ~stack[depth, 1, w]
-                stack[depth, 3, w] = _ZERO
-                more |= stack[depth, 0, w]
-            if more != _ZERO:
+            if open_layer(stack, depth):
                 hops[depth] += 1
                 continue
             if depth == 0:
@@ -47,7 +57,6 @@ def next_neighbourhoods(
             depth -= 1
             continue
         word, bit = vertex >> 6, _ONE << np.uint64(vertex & 63)
-        stack[depth, 0, word] ^= bit
         inside = hops[depth] < radius
         for w in range(words):
             joined = bit if w == word else _ZERO
@@ -75,7 +84,7 @@ def count_neighbourhoods(adjacency: Bits, radius: int, stack: Bits, hops: Intege
     _, words = adjacency.shape
     total, depth = 0, np.int64(0)
     while depth >= 0 and total <= cap:
-        vertex = next_untried(stack, depth)
+        vertex = pop_untried(stack, depth)
         if vertex < 0:
             more = _ZERO
             for w in range(words):
@@ -89,7 +98,6 @@ def count_neighbourhoods(adjacency: Bits, radius: int, stack: Bits, hops: Intege
             continue
         # The second set is members and rejected nodes in one: neither may join again. The third is touched now.
         word, bit = vertex >> 6, _ONE << np.uint64(vertex & 63)
-        stack[depth, 0, word] ^= bit
         stack[depth, 1, word] |= bit
         inside = hops[depth] < radius
         for w in range(words):

@@ -41,10 +41,10 @@ def _sort(players: Integers) -> None:
 @allocating_kernel
 def collect_terms(
     adjacency: Bits,
+    binomials: Integers,
     orderings: Integers,
     start: int,
     order: int,
-    binomials: Integers,
     coalitions: Bits,
     signs: Floats,
     targets: Integers,
@@ -56,10 +56,10 @@ def collect_terms(
 
     Args:
         adjacency: The graph.
+        binomials: C(a, b).
         orderings: Orderings of the players, one a row.
         start: First ordering to take.
         order: k.
-        binomials: C(a, b).
         coalitions: Output: coalition of each term.
         signs: Output: its sign.
         targets: Output: lexicographic rank of S.
@@ -99,7 +99,8 @@ def collect_terms(
                 more = advance(picks, order - 1, later) if order > 1 else False
                 if not link(adjacency, touch, chosen, chosen, links):
                     continue
-                ascending[:] = chosen
+                for j in range(order):
+                    ascending[j] = chosen[j]
                 _sort(ascending)
                 target = rank(ascending, order, num_players, binomials)
                 written = write_unions(links, touch, chosen, 1.0, target, written, coalitions, signs, targets)

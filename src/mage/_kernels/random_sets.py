@@ -39,11 +39,11 @@ def _flood(adjacency: Bits, base: Bits, player: int, out: Bits, fresh: Bits) -> 
 @allocating_kernel
 def collect_terms(
     adjacency: Bits,
+    binomials: Integers,
     sets: Bits,
     weights: Floats,
     start: int,
     first_size: int,
-    binomials: Integers,
     coalitions: Bits,
     signs: Floats,
     targets: Integers,
@@ -55,11 +55,11 @@ def collect_terms(
 
     Args:
         adjacency: The graph.
+        binomials: C(a, b).
         sets: The sets T, one a row.
         weights: The weight of each set for S of ``first_size`` players, one more, … [sets, sizes].
         start: First set to take.
         first_size: The smallest size of S.
-        binomials: C(a, b).
         coalitions: Output: coalition of each term.
         signs: Output: its weight, with its sign.
         targets: Output: the place of S, by size and then in lexicographic order.

@@ -11,8 +11,9 @@ whatever the order is; one by one it would be n²/2 or n³/6.
 import numpy as np
 
 from mage._core.typing import Bits, Floats, Integers
-from mage._kernels.connected import next_untried
+from mage._kernels.connected import pop_untried
 from mage._kernels.jit import inner, kernel, lowest_bit
+from mage._kernels.neighbourhoods import open_layer
 
 _ZERO = np.uint64(0)
 _ONE = np.uint64(1)
@@ -108,7 +109,7 @@ def tree_sums(
 
     The other arrays are room to work in, see :func:`mage.indices.closed_form.sums_along_the_tree`. By depth, which is
     the size of the coalition under way, ``sets`` holds players that may still join, players that earlier branches have
-    taken, its members, these with their neighbours, and who may join in the next layer; ``counts`` its number, the
+    taken, its members, who may join in the next layer, and members with their neighbours; ``counts`` its number, the
     decisions when it is complete, how many of these last ones were forced, its branches so far, and the layer. By the
     number of decisions, ``decided`` holds the players, and ``slots`` where the sums below are: ``below``, which players
     are decided there, and their sums.
@@ -116,7 +117,7 @@ def tree_sums(
     _, words = adjacency.shape
     coalitions, depth = 0, np.int64(0)
     while True:
-        vertex = next_untried(sets, depth)
+        vertex = pop_untried(sets, depth)
         branches = counts[depth, 3]
         if vertex >= 0:
             count = counts[depth, 1] + branches
@@ -124,7 +125,6 @@ def tree_sums(
             count += 1
             first = count
             word, bit = vertex >> 6, _ONE << np.uint64(vertex & 63)
-            sets[depth, 0, word] ^= bit
             layer = counts[depth, 4]
             for w in range(words):
                 reach = adjacency[vertex, w]
@@ -134,9 +134,9 @@ def tree_sums(
                 if radius < 0:
                     untried |= reach & ~members & ~taken
                 else:
-                    sets[depth + 1, 4, w] = sets[depth, 4, w] | (reach if layer < radius else _ZERO)
+                    sets[depth + 1, 3, w] = sets[depth, 3, w] | (reach if layer < radius else _ZERO)
                 # Who may not join any more is outside for good.
-                forced = reach & ~sets[depth, 3, w] & taken
+                forced = reach & ~sets[depth, 4, w] & taken
                 if depth + 1 == deepest:
                     forced |= untried
                     untried = _ZERO
@@ -147,7 +147,7 @@ def tree_sums(
                 sets[depth + 1, 0, w] = untried
                 sets[depth + 1, 1, w] = taken
                 sets[depth + 1, 2, w] = members
-                sets[depth + 1, 3, w] = sets[depth, 3, w] | reach | members
+                sets[depth + 1, 4, w] = sets[depth, 4, w] | reach | members
             sets[depth, 1, word] |= bit
             depth += 1
             counts[depth, 0] = coalitions
@@ -157,15 +157,9 @@ def tree_sums(
             counts[depth, 4] = layer
             coalitions += 1
             continue
-        if radius >= 0:
-            more = _ZERO
-            for w in range(words):
-                sets[depth, 0, w] = sets[depth, 4, w] & ~sets[depth, 2, w] & ~sets[depth, 1, w]
-                sets[depth, 4, w] = _ZERO
-                more |= sets[depth, 0, w]
-            if more != _ZERO:
-                counts[depth, 4] += 1
-                continue
+        if radius >= 0 and open_layer(sets, depth):
+            counts[depth, 4] += 1
+            continue
         if depth == 0:
             return coalitions
         # All branches are done. First the coalition itself, in which all who might have joined are outside.

@@ -104,7 +104,7 @@ def _batches(problem: Problem, source: Iterator[RandomSets], count: int, unit: i
 
     def collect(batch: RandomSets, start: int, terms: Terms) -> int:
         sets, weights = batch
-        return kernels.collect_terms(bits, sets, weights, start, sizes.start, binomials, *terms)
+        return kernels.collect_terms(bits, binomials, sets, weights, start, sizes.start, *terms)
 
     for batch in source:
         few = RandomSets(np.ascontiguousarray(batch.sets[:count]), np.ascontiguousarray(batch.weights[:count]))

@@ -94,7 +94,7 @@ def _batches(problem: Problem, source: Iterator[Integers], count: int, unit: int
     binomials = binomial_table(problem.num_players, order)
 
     def collect(orderings: Integers, start: int, terms: Terms) -> int:
-        return kernels.collect_terms(bits, orderings, start, order, binomials, *terms)
+        return kernels.collect_terms(bits, binomials, orderings, start, order, *terms)
 
     for batch in source:
         orderings = np.ascontiguousarray(batch[:count])

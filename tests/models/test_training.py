@@ -130,11 +130,11 @@ def test_the_table_has_the_papers_rows():
     assert ("ba_house_grid", "gat") not in tasks
     assert {dataset for dataset, _ in table_tasks_of("benzene")} == {"benzene"}
     with pytest.raises(ValueError, match="there is no dataset 'x'"):
-        table_tasks(chosen=["x"])
+        table_tasks(names=["x"])
 
 
 def table_tasks_of(name):
-    return {(task.dataset, task.kind) for task in table_tasks(chosen=[name])}
+    return {(task.dataset, task.kind) for task in table_tasks(names=[name])}
 
 
 def test_models_of_any_signature_are_asked_for_their_predictions():

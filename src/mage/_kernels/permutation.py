@@ -74,7 +74,7 @@ def collect_terms(
     component = np.empty((num_players, words), dtype=np.uint64)
     owner = np.empty(num_players, dtype=np.int64)
     touch = np.empty((num_players, words), dtype=np.uint64)
-    chosen = np.empty(order, dtype=np.int64)
+    subset = np.empty(order, dtype=np.int64)
     ascending = np.empty(order, dtype=np.int64)
     picks = np.empty(max(order - 1, 1), dtype=np.int64)
     links = np.empty(order, dtype=np.int64)
@@ -93,23 +93,23 @@ def collect_terms(
                 picks[j] = j
             more = True
             while more:
-                chosen[0] = player
+                subset[0] = player
                 for j in range(order - 1):
-                    chosen[j + 1] = orderings[t, p + 1 + picks[j]]
+                    subset[j + 1] = orderings[t, p + 1 + picks[j]]
                 more = advance(picks, order - 1, later) if order > 1 else False
-                if not link(adjacency, touch, chosen, chosen, links):
+                if not link(adjacency, touch, subset, subset, links):
                     continue
                 for j in range(order):
-                    ascending[j] = chosen[j]
+                    ascending[j] = subset[j]
                 _sort(ascending)
                 target = rank(ascending, order, num_players, binomials)
-                written = write_unions(links, touch, chosen, 1.0, target, written, coalitions, signs, targets)
+                written = write_unions(links, touch, subset, 1.0, target, written, coalitions, signs, targets)
                 if written < 0:
                     return t - start
                 for w in range(words):
                     union[w] = placed[w]
                     for a in range(order):
-                        union[w] &= touch[chosen[a], w]
+                        union[w] &= touch[subset[a], w]
                 for w in range(words):
                     while union[w] != _ZERO:
                         k = (w << 6) + lowest_bit(union[w])

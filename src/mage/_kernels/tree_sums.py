@@ -128,15 +128,15 @@ def tree_sums(
             layer = counts[depth, 4]
             for w in range(words):
                 reach = adjacency[vertex, w]
-                taken = sets[depth, 1, w]
+                rejected = sets[depth, 1, w]
                 members = sets[depth, 2, w] | (bit if w == word else _ZERO)
                 untried = sets[depth, 0, w] if depth > 0 else _ZERO
                 if radius < 0:
-                    untried |= reach & ~members & ~taken
+                    untried |= reach & ~members & ~rejected
                 else:
                     sets[depth + 1, 3, w] = sets[depth, 3, w] | (reach if layer < radius else _ZERO)
                 # Who may not join any more is outside for good.
-                forced = reach & ~sets[depth, 4, w] & taken
+                forced = reach & ~sets[depth, 4, w] & rejected
                 if depth + 1 == deepest:
                     forced |= untried
                     untried = _ZERO
@@ -145,7 +145,7 @@ def tree_sums(
                     forced &= forced - _ONE
                     count += 1
                 sets[depth + 1, 0, w] = untried
-                sets[depth + 1, 1, w] = taken
+                sets[depth + 1, 1, w] = rejected
                 sets[depth + 1, 2, w] = members
                 sets[depth + 1, 4, w] = sets[depth, 4, w] | reach | members
             sets[depth, 1, word] |= bit

@@ -36,11 +36,11 @@ def with_stand_ins(graph: GraphInput, num_players: int) -> Iterator[GraphInput]:
     ends = graph.edge_index.clone()
     ends[:, border] = torch.where(outside[:, border], stand_in, ends[:, border])
     count = int(stand_in.max()) + 1 if len(stand_in) else num_players
-    for kept in (~outside[1], ~outside.all(dim=0)):
+    for edges in (~outside[1], ~outside.all(dim=0)):
         yield GraphInput(
             num_nodes=count,
-            edge_index=ends[:, kept],
+            edge_index=ends[:, edges],
             node={key: value[:count] for key, value in graph.node.items()},
-            edge={key: value[kept] for key, value in graph.edge.items()},
+            edge={key: value[edges] for key, value in graph.edge.items()},
             graph=graph.graph,
         )

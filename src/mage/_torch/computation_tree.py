@@ -75,9 +75,9 @@ def build_computation_tree(
         if height > 0:
             beyond = ~loop
             sender = row[copy[beyond]], source[edge[beyond]]
-            _, kept, inverse = np.unique(colours[height - 1][sender], return_index=True, return_inverse=True)
+            _, first_places, inverse = np.unique(colours[height - 1][sender], return_index=True, return_inverse=True)
             origin[beyond] = first + inverse
-            row, node = sender[0][kept], sender[1][kept]
+            row, node = sender[0][first_places], sender[1][first_places]
         # At height 0 only the number of edges matters, so that all may come from one node, the last.
         ends.append(np.stack([origin, target]))
         edges.append(edge)

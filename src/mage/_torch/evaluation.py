@@ -140,14 +140,14 @@ def _flushing_denormals() -> Iterator[None]:
 def _without_caches(modules: Sequence[torch.nn.Module]) -> Iterator[None]:
     """Layers of PyG with ``cached=True`` keep the first graph they see, and take all others for it."""
     layers = [module for module in modules if getattr(module, "cached", False) is True]
-    kept = [{name: value for name, value in vars(layer).items() if name.startswith("_cached_")} for layer in layers]
+    contents = [{name: value for name, value in vars(layer).items() if name.startswith("_cached_")} for layer in layers]
     try:
-        for layer, caches in zip(layers, kept, strict=True):
+        for layer, caches in zip(layers, contents, strict=True):
             vars(layer)["cached"] = False
             vars(layer).update(dict.fromkeys(caches))
         yield
     finally:
-        for layer, caches in zip(layers, kept, strict=True):
+        for layer, caches in zip(layers, contents, strict=True):
             vars(layer)["cached"] = True
             vars(layer).update(caches)
 
@@ -166,8 +166,8 @@ def networks_behind(model: Any, depth: int = 4) -> list[torch.nn.Module]:
         cells = [cell.cell_contents for cell in getattr(model, "__closure__", None) or () if _filled(cell)]
         partial = [getattr(model, "func", None), getattr(model, "args", None), getattr(model, "keywords", None)]
         code = getattr(model, "__code__", None)
-        named = [getattr(model, "__globals__", {}).get(name) for name in code.co_names] if code is not None else []
-        inside = [getattr(model, "__self__", None), *cells, *partial, *getattr(model, "__dict__", {}).values(), *named]
+        values = [getattr(model, "__globals__", {}).get(name) for name in code.co_names] if code is not None else []
+        inside = [getattr(model, "__self__", None), *cells, *partial, *getattr(model, "__dict__", {}).values(), *values]
     return [network for part in inside[:_MOST_LOOKED_AT] for network in networks_behind(part, depth - 1)]
 
 

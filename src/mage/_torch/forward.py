@@ -42,9 +42,9 @@ def raised_by_model(error: BaseException) -> bool:
     return any(frame.f_code is call_model.__code__ for frame, _ in frames) and not isinstance(error, CallError)
 
 
-def call_model(function: Callable[..., Any], *arguments: Any, **named: Any) -> Any:
+def call_model(function: Callable[..., Any], *arguments: Any, **keywords: Any) -> Any:
     """Call a model, or the user's function that calls it: what is raised in here is raised by the model."""
-    return function(*arguments, **named)
+    return function(*arguments, **keywords)
 
 
 class CallError(ValueError):
@@ -124,51 +124,51 @@ class Forward:
             hint = "; it has encode and decode: pass edge= to explain a link" if parts else ""
             raise ValueError(f"model: {type(self._model).__name__} has no forward{hint} (or pass forward=)")
         variadic = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
-        named = [p for p in parameters if p.kind not in variadic]
-        required = [p.name for p in named if p.default is inspect.Parameter.empty]
-        known = (available - set(_LABELS)) | {*_ALWAYS, *(set(required) & available)}
-        known |= {alias for alias, name in _ALIASES.items() if name in known}
+        plain = [p for p in parameters if p.kind not in variadic]
+        required = [p.name for p in plain if p.default is inspect.Parameter.empty]
+        usable = (available - set(_LABELS)) | {*_ALWAYS, *(set(required) & available)}
+        usable |= {alias for alias, name in _ALIASES.items() if name in usable}
         if self._inputs is not None:
-            self._check_inputs(self._inputs, [p.name for p in named], required, known)
-            known &= {*self._inputs, *_ALWAYS, "edge_label_index"}
-        if self._takes_whole(required, [p.name for p in named], known):
+            self._check_inputs(self._inputs, [p.name for p in plain], required, usable)
+            usable &= {*self._inputs, *_ALWAYS, "edge_label_index"}
+        if self._takes_whole(required, [p.name for p in plain], usable):
             self._whole = True
             return
-        if not named:
+        if not plain:
             # Nothing says what a model of *args takes; PyG's own order is the best guess.
-            self._names = [name for name in ("x", "edge_index", "batch") if name in known]
+            self._names = [name for name in ("x", "edge_index", "batch") if name in usable]
             self._positional = True
             return
-        missing = [name for name in required if name not in known]
+        missing = [name for name in required if name not in usable]
         if missing:
             raise ValueError(
                 f"model: forward needs {', '.join(missing)}, which data does not have (it has "
                 f"{', '.join(sorted(available | {'edge_index'}))}); add it to data or pass forward=call(model, data)"
             )
-        self._names = [p.name for p in named if p.name in known]
+        self._names = [p.name for p in plain if p.name in usable]
         if self._inputs is None:
-            settled = {*required, *_ALWAYS, "edge_label_index"}
-            self.optional = [name for name in self._names if not settled & {name, _ALIASES.get(name, name)}]
+            always = {*required, *_ALWAYS, "edge_label_index"}
+            self.optional = [name for name in self._names if not always & {name, _ALIASES.get(name, name)}]
         takes_more = any(p.kind is inspect.Parameter.VAR_KEYWORD for p in parameters)
         if takes_more and "batch" not in self._names:
             self._names.append("batch")
         self.takes_batch = bool({"batch", "ptr"} & {_ALIASES.get(name, name) for name in self._names})
         # Parameters that may only be given by position.
-        self._positional = any(p.kind is inspect.Parameter.POSITIONAL_ONLY for p in named) and not takes_more
+        self._positional = any(p.kind is inspect.Parameter.POSITIONAL_ONLY for p in plain) and not takes_more
 
-    def _takes_whole(self, required: list[str], named: list[str], known: set[str]) -> bool:
+    def _takes_whole(self, required: list[str], parameters: list[str], usable: set[str]) -> bool:
         """Whether the only argument is a graph, or a batch of graphs as in GraphGym and Lightning."""
         if len(required) != 1:
             return False
         alone = required[0]
-        return alone in _WHOLE or alone not in known or (alone == "batch" and "edge_index" not in named)
+        return alone in _WHOLE or alone not in usable or (alone == "batch" and "edge_index" not in parameters)
 
     @staticmethod
-    def _check_inputs(inputs: Sequence[str], named: list[str], required: list[str], known: set[str]) -> None:
+    def _check_inputs(inputs: Sequence[str], parameters: list[str], required: list[str], usable: set[str]) -> None:
         for name in inputs:
-            if name not in named or name not in known:
-                where = "the model does not take it" if name not in named else "data does not have it"
-                raise ValueError(f"inputs: {name!r} cannot be given, {where}; the model takes {', '.join(named)}")
+            if name not in parameters or name not in usable:
+                where = "the model does not take it" if name not in parameters else "data does not have it"
+                raise ValueError(f"inputs: {name!r} cannot be given, {where}; the model takes {', '.join(parameters)}")
         missing = [name for name in required if name not in inputs and name not in _ALWAYS]
         if missing:
             raise ValueError(f"inputs must name {', '.join(missing)} too, which the model cannot do without")

@@ -115,13 +115,13 @@ class GraphInput:
         """The induced subgraph on ``nodes``, renumbered in that order."""
         position = torch.full((self.num_nodes,), -1, dtype=torch.long, device=self.device)
         position[nodes] = torch.arange(len(nodes), device=self.device)
-        kept = (position[self.edge_index] >= 0).all(dim=0)
+        inner_edges = (position[self.edge_index] >= 0).all(dim=0)
         return replace(
             self,
             num_nodes=len(nodes),
-            edge_index=position[self.edge_index[:, kept]],
+            edge_index=position[self.edge_index[:, inner_edges]],
             node={key: value[nodes] for key, value in self.node.items()},
-            edge={key: value[kept] for key, value in self.edge.items()},
+            edge={key: value[inner_edges] for key, value in self.edge.items()},
             structures={key: structure.renumbered(position) for key, structure in self.structures.items()},
         )
 
@@ -151,8 +151,8 @@ class GraphInput:
         """Half of the nodes that are free to go, of those with edges if there are any: their absence is felt."""
         linked = torch.zeros_like(free)
         linked[self.all_edges.flatten()] = True
-        chosen = free & linked if bool((free & linked).any()) else free
-        nodes = torch.nonzero(chosen).flatten()
+        candidates = free & linked if bool((free & linked).any()) else free
+        nodes = torch.nonzero(candidates).flatten()
         # One node must stay where none is bound to.
         return nodes[::2] if len(nodes) < len(free) else nodes[1::2]
 

@@ -105,8 +105,8 @@ def _features(graph: GraphInput, name: str) -> Tensor:
 
 
 def _with_features(graph: GraphInput, masks: Tensor, absent: Tensor) -> MaskedBatch:
-    shown = masks.view(*masks.shape, *[1] * (absent.dim() - 1))
-    return with_features_of_copies(graph, torch.where(shown, graph.node["x"], absent))
+    presence = masks.view(*masks.shape, *[1] * (absent.dim() - 1))
+    return with_features_of_copies(graph, torch.where(presence, graph.node["x"], absent))
 
 
 def with_features_of_copies(graph: GraphInput, features: Tensor) -> MaskedBatch:

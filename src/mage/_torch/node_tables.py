@@ -86,8 +86,8 @@ def held_structures(networks: Sequence[nn.Module], num_nodes: int) -> list[str]:
     names = []
     for network in networks:
         for path, module in network.named_modules():
-            held = {**module._buffers, **{key: value for key, value in vars(module).items() if key[0] != "_"}}
-            for key, value in held.items():
+            attributes = {**module._buffers, **{key: value for key, value in vars(module).items() if key[0] != "_"}}
+            for key, value in attributes.items():
                 if isinstance(value, Tensor) and _is_graph(key, value, num_nodes):
                     names.append(f"{path}.{key}".lstrip("."))
     return names
@@ -116,13 +116,13 @@ def with_tables(graph: GraphInput, tables: Sequence[Table]) -> GraphInput:
 @contextmanager
 def rows_in_place(tables: Sequence[Table], data: Data) -> Iterator[None]:
     """The tables hold the rows of a union's nodes inside, and all of theirs after."""
-    held = [table.store[table.attribute] for table in tables]
+    originals = [table.store[table.attribute] for table in tables]
     try:
         for table in tables:
             table.store[table.attribute] = data[table.key]
         yield
     finally:
-        for table, rows in zip(tables, held, strict=True):
+        for table, rows in zip(tables, originals, strict=True):
             table.store[table.attribute] = rows
 
 
@@ -137,7 +137,7 @@ def positional_tables(
     """
     if same(()):
         return (), True
-    for chosen in [tuple(candidates), *((table,) for table in candidates)] if candidates else []:
-        if same(chosen):
-            return chosen, True
+    for group in [tuple(candidates), *((table,) for table in candidates)] if candidates else []:
+        if same(group):
+            return group, True
     return (), False

@@ -55,14 +55,14 @@ class _Owners:
 
     def _is_circle(self, others: set[int], thread: int) -> bool:
         """Whether one of these threads waits for this one, by way of others or not."""
-        seen: set[int] = set()
+        visits: set[int] = set()
         waiting = list(others)
         while waiting:
             other = waiting.pop()
             if other == thread:
                 return True
-            if other not in seen:
-                seen.add(other)
+            if other not in visits:
+                visits.add(other)
                 waiting += self._others(other)
         return False
 
@@ -87,8 +87,8 @@ def owning(modules: Iterable[torch.nn.Module]) -> Iterator[None]:
     Mode, hooks, caches and masks belong to a network, not to a thread. Threads that run the network without this block
     are not stopped.
     """
-    kept = list(dict.fromkeys(modules))  # alive until the end, so that no other module gets one's identity
-    owners, keys = _owners, [id(module) for module in kept]
+    networks = list(dict.fromkeys(modules))  # alive until the end, so that no other module gets one's identity
+    owners, keys = _owners, [id(module) for module in networks]
     owners.take(keys)
     try:
         yield

@@ -78,8 +78,8 @@ def _described(out: Any) -> str:
     parts = _parts(out)
     if not parts:
         return type(out).__name__
-    shown = [f"{key!r}: {_kind(value)}" for key, value in list(parts.items())[:8]]
-    return ", ".join(shown) + (" …" if len(parts) > 8 else "")
+    entries = [f"{key!r}: {_kind(value)}" for key, value in list(parts.items())[:8]]
+    return ", ".join(entries) + (" …" if len(parts) > 8 else "")
 
 
 def _kind(value: Any) -> str:

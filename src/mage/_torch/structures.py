@@ -72,9 +72,9 @@ class Structure:
         of_nodes = torch.tensor(self.of_nodes, device=self.ends.device)
         ends = self.ends.clone()
         ends[of_nodes] = position[self.ends[of_nodes]]
-        kept = (ends >= 0).all(dim=0)
-        rows = {key: value[kept] for key, value in self.attributes.items()}
-        return replace(self, ends=ends[:, kept], attributes=rows)
+        inner = (ends >= 0).all(dim=0)
+        rows = {key: value[inner] for key, value in self.attributes.items()}
+        return replace(self, ends=ends[:, inner], attributes=rows)
 
     def masked(self, masks: Tensor, place: Tensor, num_rows: int) -> dict[str, Tensor]:
         """Its tensors in a union of masked copies, by name; its own has the name ``""``.

@@ -59,27 +59,27 @@ class TypedForward(Forward):
         if not is_implemented(self._model):
             raise ValueError(f"model: {type(self._model).__name__} has no forward; pass forward=call(model, data)")
         variadic = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
-        named = [p for p in parameters_of(self._model) if p.kind not in variadic]
-        required = [p.name for p in named if p.default is inspect.Parameter.empty]
-        self._in_one = bool(set(_OF_ALL) & {p.name for p in named})
-        known = self._known(available)
+        plain = [p for p in parameters_of(self._model) if p.kind not in variadic]
+        required = [p.name for p in plain if p.default is inspect.Parameter.empty]
+        self._in_one = bool(set(_OF_ALL) & {p.name for p in plain})
+        usable = self._known(available)
         if self._inputs is not None:
-            self._check_inputs(self._inputs, [p.name for p in named], required, known)
-            known &= {*self._inputs, *_ALWAYS}
-        if len(required) == 1 and (required[0] in _WHOLE or required[0] == "batch" or required[0] not in known):
+            self._check_inputs(self._inputs, [p.name for p in plain], required, usable)
+            usable &= {*self._inputs, *_ALWAYS}
+        if len(required) == 1 and (required[0] in _WHOLE or required[0] == "batch" or required[0] not in usable):
             self._whole = True
             return
-        missing = [name for name in required if name not in known]
-        if missing or not named:
+        missing = [name for name in required if name not in usable]
+        if missing or not plain:
             raise ValueError(
                 f"model: forward needs {', '.join(missing) or 'arguments by name'}, which data does not have (it has "
-                f"{', '.join(sorted(known))}); pass forward=call(model, data)"
+                f"{', '.join(sorted(usable))}); pass forward=call(model, data)"
             )
-        self._names = [p.name for p in named if p.name in known]
+        self._names = [p.name for p in plain if p.name in usable]
         if self._inputs is None:
             self.optional = [name for name in self._names if name not in {*required, *_ALWAYS}]
         self.takes_batch = bool({"batch", "batch_dict"} & set(self._names))
-        self._positional = any(p.kind is inspect.Parameter.POSITIONAL_ONLY for p in named)
+        self._positional = any(p.kind is inspect.Parameter.POSITIONAL_ONLY for p in plain)
 
     @property
     def _keys(self) -> set[str]:
@@ -111,9 +111,9 @@ class TypedForward(Forward):
             turn = torch.randperm(end - start, generator=torch.Generator().manual_seed(0)).to(graph.device)
             order[start:end] = start + turn
             # A table belongs to one type: the one in its name where it could be several.
-            named = [table for table in tables if kind in table.name]
-            others = [t for t in tables if t not in named and not any(k in t.name for k in self._typed.node_types)]
-            blocks.append(Block(order, tuple(table._replace(kind=kind) for table in named + others)))
+            of_kind = [table for table in tables if kind in table.name]
+            others = [t for t in tables if t not in of_kind and not any(k in t.name for k in self._typed.node_types)]
+            blocks.append(Block(order, tuple(table._replace(kind=kind) for table in of_kind + others)))
         return blocks
 
     def with_rows(self, graph: GraphInput, tables: Sequence[Table]) -> GraphInput:
@@ -123,13 +123,13 @@ class TypedForward(Forward):
 
     @contextmanager
     def _rows_in_place(self, data: Data) -> Iterator[None]:
-        held = [table.store[table.attribute] for table in self.tables]
+        originals = [table.store[table.attribute] for table in self.tables]
         try:
-            for table, rows in zip(self.tables, held, strict=True):
+            for table, rows in zip(self.tables, originals, strict=True):
                 table.store[table.attribute] = rows.detach()[self._typed.numbers_in_type(data, table.kind)]
             yield
         finally:
-            for table, rows in zip(self.tables, held, strict=True):
+            for table, rows in zip(self.tables, originals, strict=True):
                 table.store[table.attribute] = rows
 
     def __call__(self, data: Data, count: int, without: str | None = None) -> Tensor:

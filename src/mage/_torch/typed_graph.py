@@ -212,8 +212,8 @@ class TypedGraph:
         longer = Data(edge_index=union.edge_index, **{_EDGE: union[_EDGE]})
         longer[_NODE] = torch.cat([union[_NODE], last])
         if _HAS_FEATURES in union:
-            known = union[_HAS_FEATURES]
-            longer[_HAS_FEATURES] = torch.cat([known, known.new_ones(len(last), known.size(1))])
+            has_features = union[_HAS_FEATURES]
+            longer[_HAS_FEATURES] = torch.cat([has_features, has_features.new_ones(len(last), has_features.size(1))])
         longer.batch = torch.cat([union.batch, torch.full_like(last, count)])
         return longer
 

@@ -42,8 +42,8 @@ def sharing(**groups: Callable[..., Any]) -> Callable[[Command], Command]:
 
     def decorate(command: Command) -> Command:
         options = {name: inspect.signature(make, eval_str=True).parameters for name, make in groups.items()}
-        given = inspect.signature(command, eval_str=True).parameters
-        alone = [parameter for name, parameter in given.items() if name not in groups]
+        own_parameters = inspect.signature(command, eval_str=True).parameters
+        alone = [parameter for name, parameter in own_parameters.items() if name not in groups]
         shared = [parameter for parameters in options.values() for parameter in parameters.values()]
 
         def run(**values: Any) -> None:
@@ -94,19 +94,19 @@ def check_files(**files: Path | None) -> None:
             _check_figure(path)
 
 
-def report_failures(failed: Sequence[str], shown: int = 10) -> None:
+def report_failures(failed: Sequence[str], most: int = 10) -> None:
     """Print which graphs failed and how to try them again, and end with an exit code; return where none did."""
     if not failed:
         return
-    for line in failed[:shown]:
+    for line in failed[:most]:
         tell(line)
-    if len(failed) > shown:
-        tell(f"and {len(failed) - shown} more")
+    if len(failed) > most:
+        tell(f"and {len(failed) - most} more")
     tell(f"{len(failed)} failed; run again with --retry-failed to try them again")
     raise typer.Exit(SOME_FAILED)
 
 
 def _check_figure(path: Path) -> None:
-    known = require("matplotlib.backend_bases", "plot").FigureCanvasBase.get_supported_filetypes()
-    if path.suffix and path.suffix.lower().lstrip(".") not in known:
+    file_types = require("matplotlib.backend_bases", "plot").FigureCanvasBase.get_supported_filetypes()
+    if path.suffix and path.suffix.lower().lstrip(".") not in file_types:
         raise ValueError(f"--figure: {path.name} must end in .svg, .png or .pdf")

@@ -42,10 +42,10 @@ def check_dataset(dataset: str, model: str | None, weights: Path | None) -> None
     """Refuse a dataset, a network or a file that does not exist, before PyTorch is loaded."""
     from mage import datasets
 
-    known = ["demo", *datasets.names()]
-    if dataset not in known:
-        hint = did_you_mean(dataset, known)
-        raise ValueError(f"--dataset: {dataset!r} is none of {', '.join(known)}{hint}")
+    names = ["demo", *datasets.names()]
+    if dataset not in names:
+        hint = did_you_mean(dataset, names)
+        raise ValueError(f"--dataset: {dataset!r} is none of {', '.join(names)}{hint}")
     check_named(dataset, model, weights)
 
 

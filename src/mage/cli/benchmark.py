@@ -81,18 +81,18 @@ def benchmark(
             _say_overview(console, experiments.open_store(store) if status else None, as_json)
             return
         _check_options(graphs, batch, export)
-        chosen = experiments.load_experiment(experiment).restricted(
+        selection = experiments.load_experiment(experiment).restricted(
             _names(datasets), _names(models), _names(methods), checked_seeds(seeds)
         )
         if permutations is not None:
-            chosen = replace(chosen, settings={**chosen.settings, "permutations": permutations})
+            selection = replace(selection, settings={**selection.settings, "permutations": permutations})
         machine = experiments.make_engine(engine, workers, address, gpus, timeout)
         inputs = experiments.Inputs(root, checkpoints, trained)
         announce("loading PyTorch, the models and the datasets")
         require("torch_geometric", "pyg")
         if not status and not listed:
             machine.prepare()
-        plan = experiments.make_plan(chosen, inputs, graphs, batch)
+        plan = experiments.make_plan(selection, inputs, graphs, batch)
         if listed:
             _say_listing(console, plan)
             return

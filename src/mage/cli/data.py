@@ -124,18 +124,18 @@ def train(
         say_written(*(task.path(output) for task in tasks), as_json=as_json)
 
 
-def _check_names(chosen: list[str], model: str) -> None:
+def _check_names(names: list[str], model: str) -> None:
     """Refuse names of datasets and networks that do not exist, before anything is loaded."""
     from mage.datasets import info
 
-    for name in chosen:
+    for name in names:
         info(name).networks.training_plan(model)
 
 
 def _say(console: SafeConsole, task: TrainingTask, about: dict[str, Any], before: bool) -> None:
-    taken = "kept from before" if before else f"{about['seconds']:.0f} s"
+    duration = "kept from before" if before else f"{about['seconds']:.0f} s"
     console.print(
-        f"{task.dataset} {task.kind}: test accuracy {about['accuracy']['test']:.2%}, {taken}", highlight=False
+        f"{task.dataset} {task.kind}: test accuracy {about['accuracy']['test']:.2%}, {duration}", highlight=False
     )
 
 

@@ -46,11 +46,11 @@ def run(folder: Path, seed: int = 0) -> tuple[Explanation, list[Path]]:
 
     folder.mkdir(parents=True, exist_ok=True)
     explanation = demo_explanation(seed)
-    picture, page, kept = folder / "explanation.svg", folder / "index.html", folder / "explanation.mage"
+    picture, page, archive = folder / "explanation.svg", folder / "index.html", folder / "explanation.mage"
     save_figure(explanation.plot(), picture)
-    explanation.save(kept)
+    explanation.save(archive)
     explanation.save_html(page, TITLE, TEXT)
-    return explanation, [picture, kept, page]
+    return explanation, [picture, archive, page]
 
 
 @app.command()

@@ -145,8 +145,8 @@ def explain(
     _sources.check_sources(model, weights, data, dataset, graph)
     announce("loading PyTorch, the model and the graph")
     network, item, settings = _sources.model_and_graph(model, weights, data, dataset, graph)
-    named = item.get("names") is not None and players != "features"
-    options: dict[str, Any] = {"names": list(item.names)} if named else {}
+    has_names = item.get("names") is not None and players != "features"
+    options: dict[str, Any] = {"names": list(item.names)} if has_names else {}
     # What a dataset says of itself is a default; an explanation to repeat says everything.
     options |= given if "like" in given else settings | given
     announce("explaining")
@@ -171,15 +171,17 @@ def _explain_molecule(
     network, features = _molecules.model_and_featurizer(model, weights, dataset, featurizer)
     announce("explaining")
     explanation = explain_smiles(network, smiles, featurizer=features, **given)
-    named = _molecules.named_motifs(explanation)
-    results.finish(explanation, _molecules.molecule_parts(explanation), title=f"Why? {smiles}", named_motifs=named)
+    motif_names = _molecules.named_motifs(explanation)
+    results.finish(
+        explanation, _molecules.molecule_parts(explanation), title=f"Why? {smiles}", named_motifs=motif_names
+    )
 
 
 def _check_absent(wrong: bool, options: dict[str, Any], reason: str) -> None:
     """Refuse options that would be ignored."""
-    given = [option for option, value in options.items() if value is not None]
-    if wrong and given:
-        raise ValueError(f"{given[0]} {reason}")
+    options_in_use = [option for option, value in options.items() if value is not None]
+    if wrong and options_in_use:
+        raise ValueError(f"{options_in_use[0]} {reason}")
 
 
 def _explain_all(
@@ -202,12 +204,12 @@ def _explain_all(
     engine = make_engine(**machine)
     announce("loading PyTorch, the model and the dataset")
     network, data = _sources.network_and_dataset(dataset, model, weights)
-    chosen = _positions(data, network, *choice)
+    selection = _positions(data, network, *choice)
     known_as = model or (weights.stem if weights is not None else "gin")
     whole = data[0] if data.task == "node" else None
     # Made when they are needed: a corpus may be large, and a graph is needed for a moment.
-    items = LazyMapping(chosen, lambda position: data[position] if whole is None else whole)
-    about = LazyMapping(chosen, lambda position: about_graph(data, position, known_as))
+    items = LazyMapping(selection, lambda position: data[position] if whole is None else whole)
+    about = LazyMapping(selection, lambda position: about_graph(data, position, known_as))
 
     def options(position: int) -> dict[str, Any]:
         names = items[position].get("names")
@@ -215,7 +217,7 @@ def _explain_all(
         return {**settings, **({} if names is None else {"names": list(names)}), **given}
 
     entries = explain_corpus(
-        network, items, folder, LazyMapping(chosen, options), engine, about=about, retry_failed=retry_failed
+        network, items, folder, LazyMapping(selection, options), engine, about=about, retry_failed=retry_failed
     )
     before, new, failed = 0, 0, []
     for entry in entries:

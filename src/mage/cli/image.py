@@ -64,14 +64,14 @@ def explain_image(
     from mage.models.image_classifiers import default_classifier, load_image_classifier
 
     classifier = load_image_classifier(model or default_classifier(), class_names)
-    seen = classifier.picture(image)
+    picture = classifier.picture(image)
     announce("preparing the network")
     explanation = explain(
         classifier.through_onnx(),
         image,
         target=_class_number(target, classifier),
         patches=grid,
-        segments=None if superpixels is None else _superpixels(seen, superpixels),
+        segments=None if superpixels is None else _superpixels(picture, superpixels),
         fill=fill if fill in (None, "mean", "blur") else classifier.prepare.colour(fill),
         **{"return_type": return_type, **fields},
     )

@@ -68,8 +68,8 @@ def compare(
             save_html(both, page, labels=labels, side_by_side=True)
         result = agreement(*both)
     if as_json:
-        known = result.correlation == result.correlation
-        print_json(asdict(result) | {"correlation": result.correlation if known else None})
+        has_correlation = result.correlation == result.correlation
+        print_json(asdict(result) | {"correlation": result.correlation if has_correlation else None})
     else:
         for label, explanation in zip(labels, both, strict=True):
             typer.echo(f"{label}: {explanation.verdict}")

@@ -107,23 +107,23 @@ class Columns:
 
     def take(self, positions: Sequence[int] | Indices) -> Columns:
         """The graphs at these positions, in this order."""
-        chosen = np.asarray(positions, dtype=np.int64)
-        nodes, node_start = _rows(self.node_start, chosen)
-        edges, edge_start = _rows(self.edge_start, chosen)
+        numbers = np.asarray(positions, dtype=np.int64)
+        nodes, node_start = _rows(self.node_start, numbers)
+        edges, edge_start = _rows(self.edge_start, numbers)
         return Columns(
             node_start,
             edge_start,
             self.edge_index[:, edges],
             {name: values[nodes] for name, values in self.nodes.items()},
             {name: values[edges] for name, values in self.edges.items()},
-            {name: values[chosen] for name, values in self.graphs.items()},
-            {name: [texts[position] for position in chosen.tolist()] for name, texts in self.texts.items()},
+            {name: values[numbers] for name, values in self.graphs.items()},
+            {name: [texts[position] for position in numbers.tolist()] for name, texts in self.texts.items()},
         )
 
     def sizes(self, positions: Sequence[int] | Indices) -> tuple[Indices, Indices]:
         """Numbers of nodes and of directed edges of the graphs at these positions."""
-        chosen = np.asarray(positions, dtype=np.int64)
-        return np.diff(self.node_start)[chosen], np.diff(self.edge_start)[chosen]
+        numbers = np.asarray(positions, dtype=np.int64)
+        return np.diff(self.node_start)[numbers], np.diff(self.edge_start)[numbers]
 
     def subject(self, position: int) -> Subject | None:
         """What the nodes of a graph are, where its columns do not say it."""
@@ -199,11 +199,11 @@ class LazyColumns:
 
     def take(self, positions: Sequence[int] | Indices) -> Columns:
         """The graphs at these positions, in this order; those that are missing are made."""
-        chosen = np.asarray(positions, dtype=np.int64)
-        missing = np.unique(chosen[self._row[chosen] == OUTSIDE])
+        numbers = np.asarray(positions, dtype=np.int64)
+        missing = np.unique(numbers[self._row[numbers] == OUTSIDE])
         if len(missing) or not self._parts:
             self._add(missing)
-        rows = self._row[chosen]
+        rows = self._row[numbers]
         if len(self._parts) == 1:
             return self._parts[0].take(rows)
         first_rows = pointers(np.array([len(part) for part in self._parts]))
@@ -233,9 +233,9 @@ class LazyColumns:
             self._parts[-1] = concatenate([self._parts[-1], last])
 
 
-def _rows(start: Indices, chosen: Indices) -> tuple[Indices, Indices]:
+def _rows(start: Indices, numbers: Indices) -> tuple[Indices, Indices]:
     """Rows of the chosen graphs, one graph after the other, and where each of them then begins."""
-    counts = start[chosen + 1] - start[chosen]
+    counts = start[numbers + 1] - start[numbers]
     begins = pointers(counts)
-    shift = np.repeat(start[chosen] - begins[:-1], counts)
+    shift = np.repeat(start[numbers] - begins[:-1], counts)
     return np.arange(begins[-1]) + shift, begins

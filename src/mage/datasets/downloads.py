@@ -81,13 +81,13 @@ def _download_one(url: str, target: Path, checksum: str) -> None:
         try:
             with atomic_path(target) as unfinished:
                 # The suffix tells the check whether the content is zipped.
-                named = unfinished.with_name(unfinished.name + target.suffix)
+                with_suffix = unfinished.with_name(unfinished.name + target.suffix)
                 try:
-                    _stream(url, named)
-                    verify(named, checksum)
-                    named.replace(unfinished)
+                    _stream(url, with_suffix)
+                    verify(with_suffix, checksum)
+                    with_suffix.replace(unfinished)
                 finally:
-                    named.unlink(missing_ok=True)
+                    with_suffix.unlink(missing_ok=True)
             return
         except urllib.error.HTTPError as error:
             if error.code < 500 or attempt + 1 == _ATTEMPTS:
@@ -102,14 +102,14 @@ def _stream(url: str, path: Path) -> None:
     request = urllib.request.Request(url, headers={"User-Agent": "mage"})  # noqa: S310 (web addresses only, see above)
     with urllib.request.urlopen(request, timeout=30) as answer, path.open("wb") as file:  # noqa: S310 (likewise)
         total = int(answer.headers.get("Content-Length") or 0)
-        done = 0
+        size = 0
         with progress_bar(f"downloading {PurePosixPath(url).name}", total or 1) as advance:
             while block := answer.read(_BLOCK):
                 file.write(block)
-                done += len(block)
+                size += len(block)
                 advance(len(block))
-    if total and done != total:
-        raise OSError(f"{url}: the connection ended after {done:,} of {total:,} bytes")
+    if total and size != total:
+        raise OSError(f"{url}: the connection ended after {size:,} of {total:,} bytes")
 
 
 def extract(archive: Path, folder: Path, names: Sequence[str]) -> None:

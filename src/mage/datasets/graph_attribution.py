@@ -133,5 +133,5 @@ def _records(path: Path, keys: tuple[str, ...]) -> list[dict[str, Any]]:
 def _within_one_column(
     columns: NDArray[np.float32], senders: NDArray[np.int64], receivers: NDArray[np.int64]
 ) -> NDArray[np.bool_]:
-    chosen = columns > 0
-    return np.asarray((chosen[senders] & chosen[receivers]).any(axis=1))
+    positive = columns > 0
+    return np.asarray((positive[senders] & positive[receivers]).any(axis=1))

@@ -15,8 +15,8 @@ class MissingDataError(FileNotFoundError):
 
 def cache_folder() -> Path:
     """Where downloads and preprocessed graphs are kept: ``MAGE_CACHE``, or the user's cache folder."""
-    if chosen := os.environ.get("MAGE_CACHE"):
-        return Path(chosen)
+    if setting := os.environ.get("MAGE_CACHE"):
+        return Path(setting)
     return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "mage"
 
 
@@ -24,8 +24,8 @@ def data_folders(root: str | Path | None) -> list[Path]:
     """Where files are looked for, first to last: ``root`` alone if it is given, else ``MAGE_DATA`` and the cache."""
     if root is not None:
         return [Path(root)]
-    given = os.environ.get("MAGE_DATA")
-    return [*([Path(given)] if given else []), cache_folder()]
+    setting = os.environ.get("MAGE_DATA")
+    return [*([Path(setting)] if setting else []), cache_folder()]
 
 
 def find_files(source: PublishedFiles, root: str | Path | None = None) -> dict[str, Path] | None:

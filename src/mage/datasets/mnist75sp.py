@@ -43,8 +43,8 @@ def superpixel_columns(images: NDArray[np.uint8], labels: Indices, workers: int 
     skimage = require("skimage", "mnist")
     digest = hashlib.sha256(images.tobytes()).hexdigest()
     determined_by = {"images": digest, "scikit-image": skimage.__version__, "version": 2}
-    kept = CachedRows("mnist75sp", determined_by, (len(images), images[0].size))
-    make = _SuperpixelGraphs(images, labels, kept, workers)
+    cache = CachedRows("mnist75sp", determined_by, (len(images), images[0].size))
+    make = _SuperpixelGraphs(images, labels, cache, workers)
     identity = f"mnist75sp {sorted(determined_by.items())} {len(labels)}"
     return LazyColumns(labels, _NUM_FEATURES, make, identity, make.subject)
 
@@ -52,10 +52,10 @@ def superpixel_columns(images: NDArray[np.uint8], labels: Indices, workers: int 
 class _SuperpixelGraphs:
     """Makes graphs of images; a class and no closure, so that a dataset can be sent to other processes."""
 
-    def __init__(self, images: NDArray[np.uint8], labels: Indices, kept: CachedRows, workers: int) -> None:
+    def __init__(self, images: NDArray[np.uint8], labels: Indices, cache: CachedRows, workers: int) -> None:
         self.images = images
         self.labels = labels
-        self.kept = kept
+        self.cache = cache
         self.workers = workers
 
     def __call__(self, positions: Indices) -> Columns:
@@ -85,13 +85,13 @@ class _SuperpixelGraphs:
         """For each pixel of some images the number of its super-pixel; one row per image."""
         from mage.image.superpixels import segment_images
 
-        content, is_there = self.kept.read(positions)
+        content, is_there = self.cache.read(positions)
         is_there &= _is_whole(content)
         missing = np.flatnonzero(~is_there)
         for done, segments in segment_images(self.images[positions[missing]], self.workers):
             rows = missing[done]
             content[rows] = segments.reshape(len(segments), -1) + 1  # zeros say that a row is not there
-            self.kept.write(positions[rows], content[rows])
+            self.cache.write(positions[rows], content[rows])
         return content - 1
 
 

@@ -61,11 +61,11 @@ def molecule_columns(files: dict[str, Path]) -> Columns:
     owner, labels, atoms = table("graph_indicator") - 1, table("graph_labels"), table("node_labels")
     edge_owner = owner[ends[0]]
     has_truth = np.bincount(edge_owner, truth, minlength=len(labels)) > 0
-    kept = (labels != _MUTAGEN) | has_truth
+    usable = (labels != _MUTAGEN) | has_truth
     first = np.searchsorted(owner, np.arange(len(labels) + 1))
-    keep_edge, keep_node = kept[edge_owner], kept[owner]
-    node_start = pointers(np.diff(first)[kept])
-    edge_start = pointers(np.bincount(edge_owner, minlength=len(labels))[kept])
+    keep_edge, keep_node = usable[edge_owner], usable[owner]
+    node_start = pointers(np.diff(first)[usable])
+    edge_start = pointers(np.bincount(edge_owner, minlength=len(labels))[usable])
     edge_index = (ends - first[edge_owner])[:, keep_edge]
     inside = (truth & (labels[edge_owner] == _MUTAGEN))[keep_edge]
     node_motif, edge_motif = motif_numbers(node_start, edge_start, edge_index, inside)
@@ -78,7 +78,7 @@ def molecule_columns(files: dict[str, Path]) -> Columns:
         edge_index,
         {"x": x, "node_motif": node_motif},
         {"edge_motif": edge_motif, "bond": bond[keep_edge]},
-        {"y": labels[kept]},
+        {"y": labels[usable]},
         {"names": [tuple(names[first:last]) for first, last in pairwise(node_start)]},
     )
 

@@ -47,9 +47,9 @@ def info(name: str) -> DatasetInfo:
     try:
         return DATASETS[name]
     except KeyError:
-        known = ", ".join(DATASETS)
+        choices = ", ".join(DATASETS)
         raise ValueError(
-            f"name: there is no dataset {name!r}{did_you_mean(name, DATASETS)}; there are {known}"
+            f"name: there is no dataset {name!r}{did_you_mean(name, DATASETS)}; there are {choices}"
         ) from None
 
 

@@ -45,9 +45,9 @@ def smiles_graph(smiles: str, featurizer: str | Featurizer = "pyg") -> Data:
     molecule = _read(smiles)
     if isinstance(featurizer, str):
         if featurizer not in FEATURIZERS:
-            known = ", ".join(FEATURIZERS)
+            choices = ", ".join(FEATURIZERS)
             hint = did_you_mean(featurizer, FEATURIZERS)
-            raise ValueError(f"featurizer must be one of {known}, or a function; got {featurizer!r}{hint}")
+            raise ValueError(f"featurizer must be one of {choices}, or a function; got {featurizer!r}{hint}")
         graph: Data = FEATURIZERS[featurizer](smiles)
     elif callable(featurizer):
         graph = featurizer(smiles)

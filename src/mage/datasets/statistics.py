@@ -60,10 +60,10 @@ def statistics_of(dataset: GraphDataset) -> Statistics:
 
 
 def dataset_statistics(
-    chosen: Sequence[str] | None = None, root: str | Path | None = None, workers: int = 1
+    selection: Sequence[str] | None = None, root: str | Path | None = None, workers: int = 1
 ) -> Iterator[Row]:
     """Statistics of each dataset, or what kept it from being loaded."""
-    for entry in [info(name) for name in chosen or names()]:
+    for entry in [info(name) for name in selection or names()]:
         options: dict[str, Any] = {"workers": workers} if "workers" in entry.options else {}
         try:
             yield entry, statistics_of(load(entry.name, root, **options))

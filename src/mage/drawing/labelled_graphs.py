@@ -28,8 +28,8 @@ class LabelledGraph:
     @classmethod
     def make(cls, labels: Iterable[str], edges: Iterable[tuple[int, int, str]]) -> LabelledGraph:
         """A graph from edges in any order and direction; loops and repetitions are dropped."""
-        kept = {(min(i, j), max(i, j)): kind for i, j, kind in edges if i != j}
-        return cls(tuple(labels), tuple((i, j, kind) for (i, j), kind in sorted(kept.items())))
+        kinds = {(min(i, j), max(i, j)): kind for i, j, kind in edges if i != j}
+        return cls(tuple(labels), tuple((i, j, kind) for (i, j), kind in sorted(kinds.items())))
 
     @cached_property
     def neighbours(self) -> tuple[dict[int, str], ...]:
@@ -53,18 +53,18 @@ class LabelledGraph:
 
     def components(self) -> list[list[int]]:
         """Nodes of each connected part, in the order of their smallest."""
-        seen: set[int] = set()
+        visits: set[int] = set()
         parts = []
         for start in range(len(self.labels)):
-            if start in seen:
+            if start in visits:
                 continue
             part, waiting = [], [start]
-            seen.add(start)
+            visits.add(start)
             while waiting:
                 v = waiting.pop()
                 part.append(v)
-                fresh = [w for w in self.neighbours[v] if w not in seen]
-                seen.update(fresh)
+                fresh = [w for w in self.neighbours[v] if w not in visits]
+                visits.update(fresh)
                 waiting += fresh
             parts.append(sorted(part))
         return parts
@@ -170,9 +170,9 @@ def _search_order(pattern: LabelledGraph, host: LabelledGraph) -> list[int]:
     while left:
         beside = [v for v in left if any(w in pattern.neighbours[v] for w in order)]
         # Nodes that close a ring first: they are the hardest to place.
-        chosen = min(beside or left, key=lambda v: (-sum(w not in left for w in pattern.neighbours[v]), rank[v]))
-        order.append(chosen)
-        left.remove(chosen)
+        node = min(beside or left, key=lambda v: (-sum(w not in left for w in pattern.neighbours[v]), rank[v]))
+        order.append(node)
+        left.remove(node)
     return order
 
 
@@ -191,8 +191,8 @@ class Catalogue:
         colours = refined_colours(graph)
         # In the order of their colours most isomorphic graphs are equal, and need no search.
         ordered = graph.induced(sorted(range(len(graph)), key=lambda v: (colours[v], v)))
-        if (known := self._known.get(ordered)) is not None:
-            return known
+        if (place := self._known.get(ordered)) is not None:
+            return place
         sorted_colours = tuple(sorted(colours))
         for number in self._buckets.setdefault((len(graph.edges), *sorted_colours), []):
             # Graphs of one size: an induced copy is an isomorphism.

@@ -34,26 +34,26 @@ def place_labels(names: Sequence[str], places: Floats, edges: Integers, radius: 
     half = np.stack([widths / 2, np.full(len(texts), _HEIGHT / 2)], axis=1)
     spots = np.stack([_spots(width, radius) for width in widths]) if texts else np.zeros((0, 1, 2))
     points = _points(places, edges)
-    own = np.zeros((len(texts), spots.shape[1]))
+    costs = np.zeros((len(texts), spots.shape[1]))
     for node in range(len(texts)):
         middles = places[node] + spots[node]
         others = np.delete(places, node, axis=0)
         covered = np.abs(others[None] - middles[:, None]) < half[node] + radius
-        own[node] = _ON_NODE * covered.all(axis=2).sum(axis=1)
-        own[node] += _ON_EDGE * (np.abs(points[None] - middles[:, None]) < half[node] + 1).all(axis=2).sum(axis=1)
-        own[node] += 0.01 * np.arange(len(middles))  # the first place is the usual one
-    chosen = own.argmin(axis=1) if texts else np.zeros(0, dtype=np.int64)
+        costs[node] = _ON_NODE * covered.all(axis=2).sum(axis=1)
+        costs[node] += _ON_EDGE * (np.abs(points[None] - middles[:, None]) < half[node] + 1).all(axis=2).sum(axis=1)
+        costs[node] += 0.01 * np.arange(len(middles))  # the first place is the usual one
+    best = costs.argmin(axis=1) if texts else np.zeros(0, dtype=np.int64)
     for _ in range(_ROUNDS):
         for node in range(len(texts)):
             middles = places[node] + spots[node]
-            at = places + spots[np.arange(len(texts)), chosen]
+            at = places + spots[np.arange(len(texts)), best]
             overlap = (np.abs(at[None] - middles[:, None]) < half[node] + half[None]).all(axis=2)
             overlap[:, node] = False
-            chosen[node] = int(np.argmin(own[node] + _ON_NAME * overlap.sum(axis=1)))
-    picked = np.arange(len(texts)), chosen
+            best[node] = int(np.argmin(costs[node] + _ON_NAME * overlap.sum(axis=1)))
+    picked = np.arange(len(texts)), best
     at = places + spots[picked]
     overlap = (np.abs(at[None] - at[:, None]) < half[:, None] + half[None]).all(axis=2)
-    num_hidden = int((overlap.sum(axis=1) > 1).sum() + (own[picked] >= _ON_NODE).sum())
+    num_hidden = int((overlap.sum(axis=1) > 1).sum() + (costs[picked] >= _ON_NODE).sum())
     moves = spots[picked].tolist()
     return tuple(Label(text, x, y, inside=False) for text, (x, y) in zip(texts, moves, strict=True)), num_hidden
 

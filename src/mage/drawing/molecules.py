@@ -164,12 +164,12 @@ def _bonds(explanation: Explanation) -> tuple[tuple[int, int, int], ...]:
     count = explanation.edge_index.shape[1]
     subject = explanation.subject
     orders = (subject.bond_orders if isinstance(subject, MoleculeSubject) else ()) or (0,) * count
-    kept = {
+    bonds = {
         (min(i, j), max(i, j)): int(order) if order in {1, 2, 3} else 0
         for (i, j), order in zip(explanation.edge_index.T.tolist(), orders, strict=True)
         if i != j
     }
-    return tuple((i, j, order) for (i, j), order in sorted(kept.items()))
+    return tuple((i, j, order) for (i, j), order in sorted(bonds.items()))
 
 
 def _from_atoms(plain: Molecule) -> Molecule:
@@ -226,19 +226,19 @@ def _described(chemical: Any) -> Molecule:
         if bond.GetBondType() == chem.BondType.SINGLE and charges == [-1, 1]:
             kind = _DOUBLE
         kinds[ends] = kind
-    drawn = chem.Mol(chemical)
+    picture = chem.Mol(chemical)
     try:
-        chem.Kekulize(drawn, clearAromaticFlags=True)
+        chem.Kekulize(picture, clearAromaticFlags=True)
     except ValueError:
-        drawn = chemical
-    orders = {bond_ends(bond): int(bond.GetBondTypeAsDouble()) for bond in drawn.GetBonds()}
+        picture = chemical
+    orders = {bond_ends(bond): int(bond.GetBondTypeAsDouble()) for bond in picture.GetBonds()}
     pairs = sorted(kinds)
     return Molecule(
         tuple(atom.GetSymbol() for atom in atoms),
         tuple(int(atom.GetTotalNumHs()) for atom in atoms),
         tuple((i, j, int(kinds[i, j]) if kinds[i, j] != AROMATIC else orders[i, j]) for i, j in pairs),
         tuple(kinds[pair] for pair in pairs),
-        _positions(drawn),
+        _positions(picture),
         chemical,
     )
 

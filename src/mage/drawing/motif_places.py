@@ -71,13 +71,13 @@ def _free_place(scene: Scene, nodes: Sequence[int]) -> tuple[float, float]:
     on_edges = [
         places[pairs[:, 0]] + share * (places[pairs[:, 1]] - places[pairs[:, 0]]) for share in (0.25, 0.5, 0.75)
     ]
-    taken: Floats = np.concatenate([places, *on_edges, _name_points(scene)])
+    occupied: Floats = np.concatenate([places, *on_edges, _name_points(scene)])
     distance = scene.reach + 11
     turn = np.arange(_DIRECTIONS) * 2 * np.pi / _DIRECTIONS
     ring = distance * np.stack([np.cos(turn), np.sin(turn)], axis=1)
     highest = sorted(nodes, key=lambda v: (round(float(places[v, 1]), 3), v))[:_MOST_CANDIDATES]
     spots = np.concatenate([places[v] + ring for v in highest])
-    room = np.linalg.norm(spots[:, None] - taken[None], axis=2).min(axis=1)
+    room = np.linalg.norm(spots[:, None] - occupied[None], axis=2).min(axis=1)
     worth = np.minimum(room, 2 * distance) - 0.02 * spots[:, 1]
     x, y = spots[int(np.argmax(np.round(worth, 6)))].tolist()
     return x, y

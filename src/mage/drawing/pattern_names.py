@@ -141,15 +141,15 @@ def _parts(fragment: LabelledGraph) -> tuple[Counter[tuple[str, tuple[str, ...]]
 
 def _sure_name(pattern: LabelledGraph) -> str:
     """The name of a whole group where bond orders are not known: only names that do not hang on them."""
-    named: dict[int, set[str]] = {}
+    names: dict[int, set[str]] = {}
     catalogue = Catalogue()
     for name, group in _groups():
         bare = LabelledGraph(group.labels, tuple((i, j, "") for i, j, _ in group.edges))
         # All hydrogens are on single bonds, and only a nitro group has two oxygens and nothing else on a nitrogen.
         onto_hydrogen = ("H" in {group.labels[i], group.labels[j]} for i, j, _ in group.edges)
         sure = name == "nitro" or all(onto_hydrogen)
-        named.setdefault(catalogue.number(bare), set()).add(name if sure else "")
-    candidates = named.get(catalogue.number(pattern), {""})
+        names.setdefault(catalogue.number(bare), set()).add(name if sure else "")
+    candidates = names.get(catalogue.number(pattern), {""})
     return next(iter(candidates)) if len(candidates) == 1 else ""
 
 
@@ -167,8 +167,8 @@ def _shape_name(pattern: LabelledGraph) -> str:
     if edges == nodes - 1 and degrees[-1] == nodes - 1:
         return f"star with {nodes - 1} arms"
     catalogue = Catalogue()
-    named = {catalogue.number(shape): name for name, shape in _SHAPES.items()}
-    return named.get(catalogue.number(pattern)) or ("tree" if edges == nodes - 1 else "")
+    names = {catalogue.number(shape): name for name, shape in _SHAPES.items()}
+    return names.get(catalogue.number(pattern)) or ("tree" if edges == nodes - 1 else "")
 
 
 def _grid(rows: int, columns: int) -> LabelledGraph:

@@ -91,45 +91,45 @@ def run_parts(
     """
     # A worker that began the same run would wait for the locks of this one, and this one for the worker.
     engine.check()
-    held: dict[str, _Open[PartType]] = {}
+    claims: dict[str, _Open[PartType]] = {}
     waiting = list(parts)
     with stoppable():
         try:
             while waiting:
                 busy: list[PartType] = []
-                jobs = _claimed_jobs(waiting, shelf, held, busy)
+                jobs = _claimed_jobs(waiting, shelf, claims, busy)
                 # Engines are costly to start; where others hold all that is left, there is nothing to start one for.
                 if (first := next(jobs, None)) is not None:
                     with closing(engine.run(payload, chain([first], jobs))) as outcomes:
-                        yield from _kept(outcomes, shelf, held)
-                if held:
-                    raise EngineError(f"the engine lost {len(held)} parts; run again to compute them")
+                        yield from _kept(outcomes, shelf, claims)
+                if claims:
+                    raise EngineError(f"the engine lost {len(claims)} parts; run again to compute them")
                 # What another run holds comes back at the end, in case that it dies.
                 waiting = [part for part in busy if not shelf.has(part)]
                 if waiting:
                     time.sleep(_POLL_SECONDS)
         finally:
-            for entry in held.values():
+            for entry in claims.values():
                 shelf.release(entry.part, entry.handle)
 
 
 def _kept(
-    outcomes: Outcomes[Job], shelf: Shelf[PartType], held: dict[str, _Open[PartType]]
+    outcomes: Outcomes[Job], shelf: Shelf[PartType], claims: dict[str, _Open[PartType]]
 ) -> Iterator[tuple[PartType, Sequence[Any]]]:
     """Keep each part when the last of its jobs is done."""
     for job, result in outcomes:
-        entry = held[job.part]
+        entry = claims[job.part]
         entry.results[job.place] = result
         if len(entry.results) == entry.size:
             results = [entry.results[place] for place in range(entry.size)]
             shelf.keep(entry.part, results)
             shelf.release(entry.part, entry.handle)
-            del held[job.part]
+            del claims[job.part]
             yield entry.part, results
 
 
 def _claimed_jobs(
-    parts: Sequence[PartType], shelf: Shelf[PartType], held: dict[str, _Open[PartType]], busy: list[PartType]
+    parts: Sequence[PartType], shelf: Shelf[PartType], claims: dict[str, _Open[PartType]], busy: list[PartType]
 ) -> Iterator[Job]:
     """Jobs of parts that this run may compute, locked as they are taken; parts of other runs go to ``busy``."""
     for part in parts:
@@ -139,7 +139,7 @@ def _claimed_jobs(
         elif shelf.has(part):
             shelf.release(part, handle)
         else:
-            entry = held[part.key] = _Open(part, handle, {})
+            entry = claims[part.key] = _Open(part, handle, {})
             jobs = shelf.jobs(part)
             entry.size = len(jobs)
             yield from jobs

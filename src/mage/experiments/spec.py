@@ -99,25 +99,25 @@ class Experiment:
         )
         if not columns:
             raise ValueError(f"datasets, models: {self.name} has no column for both")
-        kept = tuple(method for method in self.methods if methods is None or method.name in methods)
-        chosen = self.seeds if seeds is None else tuple(dict.fromkeys(seeds))
-        return replace(self, columns=columns, methods=kept, seeds=chosen)
+        selection = tuple(method for method in self.methods if methods is None or method.name in methods)
+        seed_numbers = self.seeds if seeds is None else tuple(dict.fromkeys(seeds))
+        return replace(self, columns=columns, methods=selection, seeds=seed_numbers)
 
     def with_models(self, models: Sequence[str]) -> Experiment:
         """This experiment with a column for each model that has none, where it is open to others."""
-        known = {column.model for column in self.columns}
+        models_of_columns = {column.model for column in self.columns}
         place = next((column for column in self.columns if column.dataset == self.other_models_on), None)
         if place is None:
             return self
-        others = tuple(replace(place, model=model) for model in dict.fromkeys(models) if model not in known)
+        others = tuple(replace(place, model=model) for model in dict.fromkeys(models) if model not in models_of_columns)
         return replace(self, columns=self.columns + others)
 
 
-def _known(argument: str, given: Sequence[str] | None, known: set[str]) -> None:
-    unknown = [name for name in given or () if name not in known]
+def _known(argument: str, names: Sequence[str] | None, choices: set[str]) -> None:
+    unknown = [name for name in names or () if name not in choices]
     if unknown:
         raise ValueError(
-            f"{argument}: {unknown[0]!r} is not part of this experiment; it has {', '.join(sorted(known))}"
+            f"{argument}: {unknown[0]!r} is not part of this experiment; it has {', '.join(sorted(choices))}"
         )
 
 
@@ -144,9 +144,9 @@ def load_experiment(name: str) -> Experiment:
     elif name in experiment_names():
         text, stem = resources.files("mage.experiments").joinpath(_FOLDER, f"{name}.toml").read_text(), name
     else:
-        known = experiment_names()
-        hint = did_you_mean(name, known)
-        raise ValueError(f"experiment: {name!r} is none of {', '.join(known)}, nor a .toml file{hint}")
+        choices = experiment_names()
+        hint = did_you_mean(name, choices)
+        raise ValueError(f"experiment: {name!r} is none of {', '.join(choices)}, nor a .toml file{hint}")
     try:
         return _parsed(stem, tomllib.loads(text))
     except tomllib.TOMLDecodeError as error:

@@ -45,9 +45,9 @@ def rows(cells: Sequence[Cell], show: Callable[[str, float | None], str] = _show
     return lines
 
 
-def table_rows(made: Sequence[Cell]) -> list[dict[str, str]]:
+def table_rows(cells: Sequence[Cell]) -> list[dict[str, str]]:
     """Rows of the long table with all digits, for programs."""
-    return rows(made, _plain)
+    return rows(cells, _plain)
 
 
 def rich_tables(table: Sequence[Cell], items: str = "graphs") -> list[Table]:

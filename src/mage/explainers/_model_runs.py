@@ -109,8 +109,8 @@ class LastLayer(TorchFunctionMode):
         return out
 
     def _fits(self, out: Any) -> bool:
-        seen = self._seen
-        return isinstance(out, Tensor) and seen is not None and out.shape == seen.shape
+        features = self._seen
+        return isinstance(out, Tensor) and features is not None and out.shape == features.shape
 
     def _before(self, *_: Any) -> None:
         self._depth += 1

@@ -15,15 +15,15 @@ def nodes_of_best_edges(edge_index: NDArray[np.integer], scores: Floats, max_nod
     An edge whose new nodes do not fit any more is passed over, so there are never more than ``max_nodes``. (The paper's
     released pipeline takes such an edge when one place is left, and may end with M + 1 nodes.)
     """
-    chosen: dict[int, None] = {}
+    nodes: dict[int, None] = {}
     for column in np.argsort(-scores, kind="stable"):
         first, second = (int(node) for node in edge_index[:, column])
         if first == second or scores[column] == 0:
             continue
-        new = [node for node in (first, second) if node not in chosen]
-        if len(chosen) + len(new) <= max_nodes:
-            chosen.update(dict.fromkeys(new))
-    return sorted(chosen)
+        new = [node for node in (first, second) if node not in nodes]
+        if len(nodes) + len(new) <= max_nodes:
+            nodes.update(dict.fromkeys(new))
+    return sorted(nodes)
 
 
 def best_nodes(scores: Floats, max_nodes: int) -> list[int]:

@@ -228,12 +228,12 @@ class LocalShapley:
                 f"samples=None takes all coalitions of at most {_MOST_ENUMERATED} nodes around a set, but there are "
                 f"{count} within {self.hops} hops; give a number of samples"
             )
-        chosen = (np.arange(1 << count)[:, None] >> np.arange(count) & 1).astype(np.bool_)
-        without = np.repeat(always[None], len(chosen), axis=0)
-        without[:, free] = chosen
+        subsets = (np.arange(1 << count)[:, None] >> np.arange(count) & 1).astype(np.bool_)
+        without = np.repeat(always[None], len(subsets), axis=0)
+        without[:, free] = subsets
         worth = self.game.worth(np.concatenate([without, without | members])).reshape(2, -1)
         weights = np.array([factorial(s) * factorial(count - s) / factorial(count + 1) for s in range(count + 1)])
-        return float((worth[1] - worth[0]) @ weights[chosen.sum(axis=1)])
+        return float((worth[1] - worth[0]) @ weights[subsets.sum(axis=1)])
 
 
 def by_degree(graph: PlayerGraph, members: Masks, high_first: bool) -> Integers:

@@ -106,14 +106,14 @@ def undisturbed(model: nn.Module, seed: int) -> Iterator[None]:
 def _restoring(model: nn.Module) -> Iterator[list[MessagePassing]]:
     """The message-passing layers; they and the weights get back what they held."""
     layers = [module for module in model.modules() if isinstance(module, MessagePassing)]
-    held = [
+    originals = [
         (dict(vars(layer)), {k: v.copy() for k, v in vars(layer).items() if isinstance(v, dict)}) for layer in layers
     ]
     weights = [(weight, weight.requires_grad, weight.grad) for weight in model.parameters()]
     try:
         yield layers
     finally:
-        for layer, (attributes, contents) in zip(layers, held, strict=True):
+        for layer, (attributes, contents) in zip(layers, originals, strict=True):
             vars(layer).clear()
             vars(layer).update(attributes)
             for name, content in contents.items():

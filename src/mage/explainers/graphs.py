@@ -128,21 +128,21 @@ def _explained_graph(
     from mage.explainers.part_players import PartReduction, columns_graph, part_game
     from mage.games.model_game import ModelGame
 
-    started, asked = time.perf_counter(), request.graph
+    started, graph_request = time.perf_counter(), request.graph
     if not hasattr(data, "node_types"):
         check_graph(data)
     options: dict[str, Any] = {"progress": progress, "started": started}
-    if asked.players == "features":
-        features = part_game(model, data, asked)
+    if graph_request.players == "features":
+        features = part_game(model, data, graph_request)
         graph = columns_graph(features, data, names, class_names)
-        return explain_game(features, request, graph, reduction=PartReduction(asked), **options)
+        return explain_game(features, request, graph, reduction=PartReduction(graph_request), **options)
     node_names = checked_names(names if names is not None else names_of(data), int(data.num_nodes or 0))
-    if asked.players == "edges":
-        edges = part_game(model, data, asked)
+    if graph_request.players == "edges":
+        edges = part_game(model, data, graph_request)
         graph = _input_graph(edges.nodes, data, node_names, class_names)
-        return explain_game(edges, request, graph, reduction=PartReduction(asked), **options)
-    reduction = PlayerReduction(asked)
-    game = ModelGame(model, data, replace(asked, groups=reduction.grouping()))
+        return explain_game(edges, request, graph, reduction=PartReduction(graph_request), **options)
+    reduction = PlayerReduction(graph_request)
+    game = ModelGame(model, data, replace(graph_request, groups=reduction.grouping()))
     graph = _input_graph(game, data, node_names, class_names)
     return explain_game(game, request, graph, reduction=reduction, **options)
 
@@ -198,10 +198,10 @@ def explain_many(
         raise TypeError(f"graphs must be a dataset or a list of graphs, got {type(graphs).__name__}")
     labels = {"names": names, "class_names": class_names}
     whole = ExplainRequest.of(GraphRequest, request, **fields)
-    kept = None if folder is None else Path(folder)
-    if kept is not None and not hasattr(model, "state_dict"):
+    path = None if folder is None else Path(folder)
+    if path is not None and not hasattr(model, "state_dict"):
         raise ValueError("folder: only torch modules can be identified safely enough to resume; leave it out")
-    return _explained(model, graphs, whole, labels, kept, progress)
+    return _explained(model, graphs, whole, labels, path, progress)
 
 
 def _explained(
@@ -209,17 +209,17 @@ def _explained(
     graphs: Iterable[Data | HeteroData],
     request: ExplainRequest,
     labels: dict[str, Any],
-    kept: Path | None,
+    folder: Path | None,
     progress: bool | None,
 ) -> Iterator[Explanation]:
-    if kept is not None:
-        kept.mkdir(parents=True, exist_ok=True)
+    if folder is not None:
+        folder.mkdir(parents=True, exist_ok=True)
     # Once, before the first pass: what a pass leaves behind in the model would make it another one for the next graph.
-    settings = _settings_fingerprint(model, request, labels) if kept is not None else ""
+    settings = _settings_fingerprint(model, request, labels) if folder is not None else ""
     total = len(graphs) if isinstance(graphs, Sized) else 0
     with progress_bar("explaining", total, progress) as tick:
         for position, data in enumerate(graphs):
-            path = None if kept is None else kept / f"{position:06d}-{_with_graph(settings, data)[:16]}.mage"
+            path = None if folder is None else folder / f"{position:06d}-{_with_graph(settings, data)[:16]}.mage"
             explanation = None if path is None else _read(path)
             if explanation is None:
                 explanation = explain_graph(model, data, request, progress=False, **labels)

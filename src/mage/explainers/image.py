@@ -70,14 +70,14 @@ def explain_image(
     whole = ExplainRequest.of(ImageRequest, request, **everyday, **regions, **fields)
     started = time.perf_counter()
     image_request = whole.model_as(ImageRequest)
-    network, tensor, shown, known = _prepared(model, image)
+    network, tensor, pixels, default_names = _prepared(model, image)
     game = ImageGame(network, tensor, image_request)
-    picture = shown if image_request.picture is None else np.asarray(image_request.picture)
+    picture = pixels if image_request.picture is None else np.asarray(image_request.picture)
     picture = picture_of(game.image) if picture is None else picture
     if picture.shape[:2] != game.segments.shape:
         raise ValueError(f"picture must have the image's {list(game.segments.shape)} pixels, got {list(picture.shape)}")
-    if class_names is None and len(known) == max(2, len(game.prediction)) and game.target is not None:
-        class_names = known
+    if class_names is None and len(default_names) == max(2, len(game.prediction)) and game.target is not None:
+        class_names = default_names
     subject = ImageSubject.of(picture, game.segments)
     graph = replace(InputGraph.of(game), subject=subject, class_names=class_names)
     return explain_game(game, whole, graph, progress=progress, started=started)

@@ -100,7 +100,7 @@ class PlayerReduction:
             game: The game with the groups of :meth:`grouping`.
             steps: Computes the index of a game, and finds motifs in it.
         """
-        wanted = set(steps.request.motifs.include)
+        include = set(steps.request.motifs.include)
         if not isinstance(game, ModelGame):
             raise TypeError(f"game: only players of a graph model can be reduced, got a {type(game).__name__}")
         if game.seen_nodes < game.input_nodes:
@@ -111,7 +111,7 @@ class PlayerReduction:
         refine = not self._given if self.refine is None else bool(self.refine)
         while True:
             if game.num_players > (self.allowed if self.stages else self.limit):
-                game = self._strongest(game, steps.request.motifs.weight, wanted)
+                game = self._strongest(game, steps.request.motifs.weight, include)
             if not refine or all(len(nodes) == 1 for nodes in game.player_nodes):
                 break
             self._staged = True
@@ -132,10 +132,10 @@ class PlayerReduction:
 
     def _winners(self, game: ModelGame, steps: Steps) -> list[int]:
         """Groups that go on: those in motifs of groups, and those with a notable effect on their own."""
-        wanted, unwanted = set(steps.request.motifs.include), set(steps.request.motifs.exclude)
+        include, exclude = set(steps.request.motifs.include), set(steps.request.motifs.exclude)
         members = [set(nodes.tolist()) for nodes in game.player_nodes]
-        required = [player for player, nodes in enumerate(members) if wanted & nodes]
-        barred = [player for player, nodes in enumerate(members) if nodes <= unwanted]
+        required = [player for player, nodes in enumerate(members) if include & nodes]
+        barred = [player for player, nodes in enumerate(members) if nodes <= exclude]
         before = game.num_queries
         interactions = steps.interactions(game, self)
         most = max(2, math.ceil(_SHARE_WINNING * game.num_players), len(required))
@@ -159,39 +159,39 @@ class PlayerReduction:
                 return [nodes[labels == label].tolist() for label in range(len(sizes))]
         return [[v] for v in nodes.tolist()]
 
-    def _strongest(self, game: ModelGame, tau: float, wanted: set[int]) -> ModelGame:
+    def _strongest(self, game: ModelGame, tau: float, include: set[int]) -> ModelGame:
         """The players with the largest effects on their own; the others are always present."""
         self._staged = True
         before = game.num_queries
         targets = game.target_players
         effect = single_effects(game, targets, tau)
-        effect[[p for p, nodes in enumerate(game.player_nodes) if wanted & set(nodes.tolist())]] = np.inf
+        effect[[p for p, nodes in enumerate(game.player_nodes) if include & set(nodes.tolist())]] = np.inf
         effect[targets] = np.inf
-        kept = _within_reach(game, np.argsort(-effect, kind="stable").tolist(), targets, self.allowed)
+        strongest = _within_reach(game, np.argsort(-effect, kind="stable").tolist(), targets, self.allowed)
         what = "players" if max(len(nodes) for nodes in game.player_nodes) == 1 else "groups"
         self.cap = PlayersCap(
             players=game.num_players,
-            kept=len(kept),
+            kept=len(strongest),
             by="largest change when taken from all, or added to the targets alone",
             others="present",
             num_queries=game.num_queries - before,
         )
         paths = ", and nodes on shortest paths to the target" if targets else ""
         self.notes.append(
-            f"{len(kept)} of {game.num_players:,} {what} play, those with the largest effect on their own{paths} "
+            f"{len(strongest)} of {game.num_players:,} {what} play, those with the largest effect on their own{paths} "
             f"({self.cap.num_queries:,} queries); the others are always present"
         )
-        return game.zoomed([game.player_nodes[player].tolist() for player in kept])
+        return game.zoomed([game.player_nodes[player].tolist() for player in strongest])
 
     def _note_stage(
-        self, game: ModelGame, interactions: Interactions, motifs: MotifSet, kept: list[int], num_queries: int
+        self, game: ModelGame, interactions: Interactions, motifs: MotifSet, winners: list[int], num_queries: int
     ) -> None:
         matrix, errors = interactions.matrix, interactions.std_error_matrix
         pairs = np.argwhere(np.triu(matrix, 1))
         self.stages.append(
             Stage(
                 players=tuple(tuple(nodes.tolist()) for nodes in game.player_nodes),
-                kept=tuple(kept),
+                kept=tuple(winners),
                 motifs=tuple(Motif(motif.nodes, motif.score) for motif in motifs),
                 first_order=tuple(np.diag(matrix).tolist()),
                 pairs=tuple((i, j, float(matrix[i, j]), float(errors[i, j])) for i, j in pairs.tolist()),
@@ -201,11 +201,11 @@ class PlayerReduction:
             )
         )
         nodes = sum(len(members) for members in game.player_nodes)
-        inside = sum(len(game.player_nodes[player]) for player in kept)
+        inside = sum(len(game.player_nodes[player]) for player in winners)
         first = f"{self._named}: " if len(self.stages) == 1 else "then "
         self.notes.append(
             f"{first}{game.num_players} groups of {nodes:,} nodes, {num_queries:,} queries; "
-            f"{len(kept)} kept ({inside:,} nodes)"
+            f"{len(winners)} kept ({inside:,} nodes)"
         )
 
     # -- what the pipeline asks of it --------------------------------------------------------------------------------
@@ -266,12 +266,12 @@ def _within_reach(game: ModelGame, order: list[int], targets: list[int], most: i
     _, parent, _ = dijkstra(
         weights, directed=False, indices=targets, unweighted=True, min_only=True, return_predecessors=True
     )
-    kept = dict.fromkeys(targets)
+    players = dict.fromkeys(targets)
     for player in order:
         path = [player]
-        while path[-1] not in kept and parent[path[-1]] >= 0:
+        while path[-1] not in players and parent[path[-1]] >= 0:
             path.append(int(parent[path[-1]]))
-        new = [step for step in path if step not in kept]
-        if len(kept) + len(new) <= most:
-            kept.update(dict.fromkeys(new))
-    return sorted(kept)
+        new = [step for step in path if step not in players]
+        if len(players) + len(new) <= most:
+            players.update(dict.fromkeys(new))
+    return sorted(players)

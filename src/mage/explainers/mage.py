@@ -39,5 +39,5 @@ class MAGE(Explainer):
 
     def compute(self, model: Any, data: Data, request: ExplainRequest) -> Explanation:
         """Explain one graph, or one node or link of it."""
-        kept = ExplainRequest.of(GraphRequest, self.request, **{"like": request, **self.fields})
-        return explain_graph(model, data, kept, progress=False)
+        complete = ExplainRequest.of(GraphRequest, self.request, **{"like": request, **self.fields})
+        return explain_graph(model, data, complete, progress=False)

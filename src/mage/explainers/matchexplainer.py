@@ -139,11 +139,11 @@ def matched(embeddings: Floats, others: Sequence[Floats], count: int) -> tuple[I
         graphs = torch.arange(len(chunk))
         for turn in range(count):
             place = distances.flatten(1).argmin(dim=1)
-            mine, theirs = place // widest, place % widest
-            nodes[start : start + len(chunk), turn] = mine.numpy()
-            total[start : start + len(chunk)] += distances[graphs, mine, theirs].numpy()
-            distances[graphs, mine] = torch.inf
-            distances[graphs, :, theirs] = torch.inf
+            first_node, second_node = place // widest, place % widest
+            nodes[start : start + len(chunk), turn] = first_node.numpy()
+            total[start : start + len(chunk)] += distances[graphs, first_node, second_node].numpy()
+            distances[graphs, first_node] = torch.inf
+            distances[graphs, :, second_node] = torch.inf
     return np.sort(nodes, axis=1), total
 
 

@@ -26,8 +26,8 @@ def part_game(model: Any, data: Any, request: GraphRequest) -> PartGame:
     """The game of a graph's edges or features, as a request says."""
     mean = request.masking == "mean"
     # The game of the nodes is only asked about the model, so what absence of a node means does not matter to it.
-    asked = replace(request, players="nodes", groups=None, refine=None, masking="mean" if mean else "remove")
-    game = ModelGame(model, data, asked)
+    node_request = replace(request, players="nodes", groups=None, refine=None, masking="mean" if mean else "remove")
+    game = ModelGame(model, data, node_request)
     return EdgeGame(game) if request.players == "edges" else FeatureGame(game, absent="mean" if mean else "zero")
 
 
@@ -60,19 +60,19 @@ class PartReduction:
             return game
         before, count = game.num_queries, game.num_players
         effect = single_effects(game, [], steps.request.motifs.weight)
-        wanted = set(steps.request.motifs.include)
-        effect[[player for player, nodes in enumerate(game.player_nodes) if wanted & set(map(int, nodes))]] = np.inf
-        kept = sorted(np.argsort(-effect, kind="stable")[: self.allowed].tolist())
-        limited = game.limited_to(kept)
+        include = set(steps.request.motifs.include)
+        effect[[player for player, nodes in enumerate(game.player_nodes) if include & set(map(int, nodes))]] = np.inf
+        strongest = sorted(np.argsort(-effect, kind="stable")[: self.allowed].tolist())
+        limited = game.limited_to(strongest)
         self.cap = PlayersCap(
             players=count,
-            kept=len(kept),
+            kept=len(strongest),
             by="largest change when taken from all, or added to none",
             others="present",
             num_queries=game.num_queries - before,
         )
         self.notes.append(
-            f"{len(kept)} of {count:,} {game.player_kind} play, those with the largest effect on their own "
+            f"{len(strongest)} of {count:,} {game.player_kind} play, those with the largest effect on their own "
             f"({self.cap.num_queries:,} queries); the others are always present"
         )
         return limited

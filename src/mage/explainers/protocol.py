@@ -72,8 +72,8 @@ class Explainer(ABC):
         started = time.perf_counter()
         explanation = self.compute(model, data, whole)
         # A method with fields of its own says itself what it did.
-        kept = whole if explanation.request is None else explanation.request
-        explanation = replace(explanation, seconds=time.perf_counter() - started, request=kept)
+        full_request = whole if explanation.request is None else explanation.request
+        explanation = replace(explanation, seconds=time.perf_counter() - started, request=full_request)
         explanation.keep_source(model, data)
         return explanation
 

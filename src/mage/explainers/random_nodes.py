@@ -54,12 +54,12 @@ class RandomNodes(Explainer):
 def random_connected(graph: PlayerGraph, size: int, generator: np.random.Generator) -> list[int]:
     """A random set of ``size`` players that hangs together, as far as the graph does."""
     neighbours = graph.neighbour_lists()
-    chosen: set[int] = set()
+    nodes: set[int] = set()
     border: set[int] = set()
-    while len(chosen) < size:
+    while len(nodes) < size:
         # Sorted, because the order of a set is nobody's promise and the draw must repeat.
-        candidates = sorted(border) or sorted(set(range(graph.num_players)) - chosen)
-        drawn = candidates[int(generator.integers(len(candidates)))]
-        chosen.add(drawn)
-        border = (border | set(neighbours[drawn])) - chosen
-    return sorted(chosen)
+        candidates = sorted(border) or sorted(set(range(graph.num_players)) - nodes)
+        node = candidates[int(generator.integers(len(candidates)))]
+        nodes.add(node)
+        border = (border | set(neighbours[node])) - nodes
+    return sorted(nodes)

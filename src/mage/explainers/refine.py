@@ -91,13 +91,13 @@ class ReFine(WhiteBoxExplainer):
             scorers.to(device_of(model))
             optimiser = torch.optim.Adam(scorers.parameters(), lr=self.lr)
             schedule = torch.optim.lr_scheduler.ReduceLROnPlateau(optimiser, factor=0.2, patience=3, min_lr=1e-5)
-            known = [i for i in validation if classes[i] in kinds]
+            usable = [i for i in validation if classes[i] in kinds]
             for _ in range(self.epochs):
                 order = [training[i] for i in torch.randperm(len(training)).tolist()]
                 total = self._epoch(model, dataset, keys, order, classes, scorers.train(), optimiser)
-                if known:
+                if usable:
                     with torch.no_grad():
-                        total = self._epoch(model, dataset, keys, known, classes, scorers.eval(), None)
+                        total = self._epoch(model, dataset, keys, usable, classes, scorers.eval(), None)
                 schedule.step(total)
         self._scorers = scorers.eval().requires_grad_(False)
 
@@ -116,10 +116,10 @@ class ReFine(WhiteBoxExplainer):
         graph, queries = Run(model, data).data, 0
         for _ in range(self.tuning_epochs):
             mask = scorer(graph).sigmoid()
-            subgraph, kept = best_subgraph(graph, mask, self.ratio, keys)
+            subgraph, edges = best_subgraph(graph, mask, self.ratio, keys)
             run = keys.run(model, subgraph)
-            set_masks(model, mask[kept], subgraph.edge_index, apply_sigmoid=False)
-            loss = fidelity_loss(probabilities(run())[:, kind], mask[kept])
+            set_masks(model, mask[edges], subgraph.edge_index, apply_sigmoid=False)
+            loss = fidelity_loss(probabilities(run())[:, kind], mask[edges])
             optimiser.zero_grad()
             torch.autograd.backward(loss)
             optimiser.step()
@@ -158,8 +158,8 @@ class ReFine(WhiteBoxExplainer):
         set_masks(model, mask, union.edge_index, apply_sigmoid=False)
         of_class = probabilities(keys.run(model, union)())[torch.arange(len(labels)), labels]
         loss = fidelity_loss(of_class, mask)
-        subgraph, kept = best_subgraph(union, mask, self.ratio, keys)
-        set_masks(model, mask[kept], subgraph.edge_index, apply_sigmoid=False)
+        subgraph, edges = best_subgraph(union, mask, self.ratio, keys)
+        set_masks(model, mask[edges], subgraph.edge_index, apply_sigmoid=False)
         with LastLayer(model, subgraph.num_nodes) as layer:
             keys.run(model, subgraph)()
         clear_masks(model)
@@ -260,11 +260,11 @@ def best_subgraph(union: Batch, mask: Tensor, ratio: float, keys: Keys) -> tuple
     counts = torch.bincount(owner, minlength=union.num_graphs)
     rank = torch.arange(len(order), device=order.device) - (counts.cumsum(dim=0) - counts)[owner[order]]
     places = (ratio * counts.double() - 1e-9).ceil().clamp(min=1)
-    kept = torch.zeros_like(order, dtype=torch.bool)
-    kept[order] = rank < places[owner[order]]
+    best = torch.zeros_like(order, dtype=torch.bool)
+    best[order] = rank < places[owner[order]]
     touched = torch.zeros(union.num_nodes, dtype=torch.bool, device=order.device)
-    touched[union.edge_index[:, kept].flatten()] = True
-    return _part(union, touched, kept, keys), kept
+    touched[union.edge_index[:, best].flatten()] = True
+    return _part(union, touched, best, keys), best
 
 
 def probabilities(out: Tensor) -> Tensor:

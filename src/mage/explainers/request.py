@@ -34,8 +34,8 @@ class ExplainRequest:
     def __post_init__(self) -> None:
         for name, kind in _PARTS.items():
             if not isinstance(getattr(self, name), kind):
-                given = type(getattr(self, name)).__name__
-                raise TypeError(f"{name} must be a {kind.__name__}, got {given}")
+                type_name = type(getattr(self, name)).__name__
+                raise TypeError(f"{name} must be a {kind.__name__}, got {type_name}")
         if self.index.order is not None:
             self.motifs.check_order(self.index.order)
 

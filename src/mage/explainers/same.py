@@ -68,8 +68,8 @@ class SAME(TreeSearchExplainer):
         tree = self._phase_1(game, max_nodes, seed)
         small = self._small_pieces(tree)
         pieces = np.array([state.members for state in small[: self.num_pieces]])
-        chosen = np.arange(1, 1 << len(pieces))[:, None] >> np.arange(len(pieces)) & 1
-        unions: Masks = chosen @ pieces.astype(np.int64) > 0
+        subsets = np.arange(1, 1 << len(pieces))[:, None] >> np.arange(len(pieces)) & 1
+        unions: Masks = subsets @ pieces.astype(np.int64) > 0
         best = ranked(small + tree.score(unions[unions.sum(axis=1) <= max_nodes]))[0]
         return FoundNodes(best.nodes, best.reward, len(tree.states))
 

@@ -26,10 +26,10 @@ def feature_texts(data: Any) -> tuple[str, ...]:
     if values.dtype.kind not in "fiub" or not 1 <= values.ndim <= 2 or len(values) > _MOST_NODES:
         return ()
     values = values.reshape(len(values), -1)
-    known = getattr(data, "feature_names", None)
+    columns = getattr(data, "feature_names", None)
     names = [f"feature {column}" for column in range(values.shape[1])]
-    if isinstance(known, Sequence) and not isinstance(known, str) and len(known) == len(names):
-        names = [str(name) for name in known]
+    if isinstance(columns, Sequence) and not isinstance(columns, str) and len(columns) == len(names):
+        names = [str(name) for name in columns]
     return tuple(_in_words(row, names) for row in values)
 
 
@@ -37,9 +37,9 @@ def _in_words(row: Any, names: Sequence[str]) -> str:
     present = np.flatnonzero(row)
     if not len(present):
         return "all features are 0" if len(row) > 1 else f"{names[0]}: 0"
-    shown = present[np.argsort(-np.abs(row[present]), kind="stable")[:_MOST_SHOWN]]
-    texts = [names[at] if row[at] == 1 and len(row) > 1 else f"{names[at]}: {row[at]:.3g}" for at in sorted(shown)]
-    more = len(present) - len(shown)
+    largest = present[np.argsort(-np.abs(row[present]), kind="stable")[:_MOST_SHOWN]]
+    texts = [names[at] if row[at] == 1 and len(row) > 1 else f"{names[at]}: {row[at]:.3g}" for at in sorted(largest)]
+    more = len(present) - len(largest)
     return ", ".join(texts) + (f" and {more} more" if more else "")
 
 

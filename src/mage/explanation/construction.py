@@ -63,16 +63,16 @@ def explanation_fields(
     queries = outcome["num_queries"] if num_queries is None else num_queries
     num_nodes, edge_index = int(data.num_nodes), _numbers(data.edge_index)
     node_names = tuple(str(node) for node in (range(num_nodes) if names is None else names))
-    chosen = sorted({int(node) for node in nodes})
-    if chosen and not 0 <= chosen[0] <= chosen[-1] < num_nodes:
-        raise ValueError(f"nodes must lie in 0 … {num_nodes - 1}, got {chosen[0]} … {chosen[-1]}")
+    members = sorted({int(node) for node in nodes})
+    if members and not 0 <= members[0] <= members[-1] < num_nodes:
+        raise ValueError(f"nodes must lie in 0 … {num_nodes - 1}, got {members[0]} … {members[-1]}")
     graph = PlayerGraph(num_nodes, edge_index.T)
-    scores = _node_scores(node_scores, chosen, num_nodes)
+    scores = _node_scores(node_scores, members, num_nodes)
     return {
         **outcome,
         "num_queries": queries,
         "method": method,
-        "motifs": _connected_parts(graph, chosen, scores, node_names, max_nodes),
+        "motifs": _connected_parts(graph, members, scores, node_names, max_nodes),
         "interactions": Interactions(
             index=method,
             order=1,
@@ -96,22 +96,22 @@ def _numbers(edge_index: Any) -> Integers:
     return np.asarray(edge_index.cpu() if hasattr(edge_index, "cpu") else edge_index, dtype=np.int64)
 
 
-def _node_scores(given: Floats | None, chosen: list[int], num_nodes: int) -> Floats:
-    if given is not None:
-        scores = np.asarray(given, dtype=np.float64)
+def _node_scores(node_scores: Floats | None, members: list[int], num_nodes: int) -> Floats:
+    if node_scores is not None:
+        scores = np.asarray(node_scores, dtype=np.float64)
         if scores.shape != (num_nodes,):
             raise ValueError(f"node_scores must have a number for each of {num_nodes} nodes, got {list(scores.shape)}")
         return scores
     scores = np.zeros(num_nodes)
-    scores[chosen] = 1.0
+    scores[members] = 1.0
     return scores
 
 
 def _connected_parts(
-    graph: PlayerGraph, chosen: list[int], scores: Floats, names: tuple[str, ...], max_nodes: int | None
+    graph: PlayerGraph, members: list[int], scores: Floats, names: tuple[str, ...], max_nodes: int | None
 ) -> MotifSet:
     """The connected parts of the chosen nodes as motifs, strongest first; a score is the sum over the nodes."""
-    parts = graph.components(chosen) if chosen else []
+    parts = graph.components(members) if members else []
     motifs = [Motif(tuple(part), float(scores[part].sum()), tuple(names[v] for v in part)) for part in parts]
     motifs.sort(key=lambda motif: (-abs(motif.score), motif.nodes))
     return MotifSet(
@@ -121,7 +121,7 @@ def _connected_parts(
         optimal=False,
         num_nodes=graph.num_players,
         num_motifs=len(motifs),
-        max_nodes=len(chosen) if max_nodes is None else max_nodes,
+        max_nodes=len(members) if max_nodes is None else max_nodes,
         tau=1.0,
         connected=True,
         solver="none",

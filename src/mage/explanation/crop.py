@@ -28,21 +28,21 @@ def crop(explanation: Explanation, most_nodes: int = MOST_NODES) -> Explanation:
     checked_whole("most_nodes", most_nodes)
     if explanation.num_nodes <= most_nodes:
         return explanation
-    kept = nodes_in_view(explanation, most_nodes)
+    view = nodes_in_view(explanation, most_nodes)
     number = np.full(explanation.num_nodes, -1, dtype=np.int64)
-    number[kept] = np.arange(len(kept))
-    names = tuple(explanation.names[v] for v in kept.tolist())
+    number[view] = np.arange(len(view))
+    names = tuple(explanation.names[v] for v in view.tolist())
     edges = number[explanation.edge_index]
     columns = np.flatnonzero((edges >= 0).all(axis=0))
     return replace(
         explanation,
-        motifs=_renumbered(explanation.motifs, number, len(kept)),
+        motifs=_renumbered(explanation.motifs, number, len(view)),
         players=tuple(tuple(v for v in number[list(nodes)].tolist() if v >= 0) for nodes in explanation.players),
         edge_index=edges[:, columns],
-        num_nodes=len(kept),
+        num_nodes=len(view),
         names=names,
-        node_notes=tuple(explanation.node_notes[v] for v in kept.tolist()) if explanation.node_notes else (),
-        subject=explanation.subject.part(kept, columns),
+        node_notes=tuple(explanation.node_notes[v] for v in view.tolist()) if explanation.node_notes else (),
+        subject=explanation.subject.part(view, columns),
         target_nodes=tuple(v for v in number[list(explanation.target_nodes)].tolist() if v >= 0),
         method_edge_scores=_of_columns(explanation.method_edge_scores, columns),
         edge_std_error=_of_columns(explanation.edge_std_error, columns),
@@ -101,13 +101,13 @@ def nodes_in_view(explanation: Explanation, most_nodes: int, keep_players: bool 
     source, target = explanation.edge_index
     ends = (np.concatenate([source, target]), np.concatenate([target, source]))
     matrix = csr_array(coo_array((np.ones(len(ends[0]), dtype=np.int8), ends), shape=(count, count)))
-    kept, ring = must, must
-    while kept.sum() < most_nodes:
-        ring = (matrix @ ring.astype(np.float32) > 0) & ~kept
+    view, ring = must, must
+    while view.sum() < most_nodes:
+        ring = (matrix @ ring.astype(np.float32) > 0) & ~view
         near = np.flatnonzero(ring)
         if len(near) == 0:
             break
         order = near[np.argsort(~plays[near], kind="stable")]
-        kept = kept.copy()
-        kept[order[: most_nodes - int(kept.sum())]] = True
-    return np.flatnonzero(kept)
+        view = view.copy()
+        view[order[: most_nodes - int(view.sum())]] = True
+    return np.flatnonzero(view)

@@ -190,8 +190,8 @@ class Explanation:
     def edge_mask(self) -> Floats:
         """1 for edges within a motif, else 0; shape [e]. Where edges play, 1 for those that a motif consists of."""
         if self.player_kind == "edges":
-            chosen = {frozenset(edge) for motif in self.motifs for edge in motif.edges}
-            return np.array([frozenset(pair) in chosen for pair in self.edge_index.T.tolist()], dtype=np.float64)
+            motif_edges = {frozenset(edge) for motif in self.motifs for edge in motif.edges}
+            return np.array([frozenset(pair) in motif_edges for pair in self.edge_index.T.tolist()], dtype=np.float64)
         labels = self.motifs.labels
         source, target = self.edge_index
         return np.asarray((labels[source] == labels[target]) & (labels[source] > 0), dtype=np.float64)
@@ -232,8 +232,8 @@ class Explanation:
     def motif_players(self, motif: Motif) -> list[int]:
         """The players that a motif consists of."""
         if motif.edges:
-            chosen = {frozenset(edge) for edge in motif.edges}
-            return [i for i, nodes in enumerate(self.players) if frozenset(nodes) in chosen]
+            motif_edges = {frozenset(edge) for edge in motif.edges}
+            return [i for i, nodes in enumerate(self.players) if frozenset(nodes) in motif_edges]
         inside = set(motif.nodes)
         return [i for i, nodes in enumerate(self.players) if inside.issuperset(nodes)]
 
@@ -279,11 +279,11 @@ class Explanation:
             fields: Fields of :class:`mage.IndexRequest`, such as ``budget``, ``tolerance`` or ``seed``.
         """
         nodes = motif_nodes(self, motif)
-        known = [part for part in self.motif_features if part.nodes == nodes and part.absent == absent]
-        if known and not fields and model is None:
-            return known[0]
-        held = vars(self).get("_source") or (lambda: None, lambda: None)
-        model, data = model if model is not None else held[0](), data if data is not None else held[1]()
+        stored = [part for part in self.motif_features if part.nodes == nodes and part.absent == absent]
+        if stored and not fields and model is None:
+            return stored[0]
+        references = vars(self).get("_source") or (lambda: None, lambda: None)
+        model, data = model if model is not None else references[0](), data if data is not None else references[1]()
         if model is None or data is None:
             raise ValueError("model and data: the explanation does not hold them; pass features(motif, model, data)")
         features = features_of(self, nodes, model, data, absent, **fields)

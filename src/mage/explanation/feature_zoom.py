@@ -48,8 +48,8 @@ def features_of(
     from mage.games.model_game import ModelGame
     from mage.games.part_games import FeatureGame, feature_names
 
-    asked = getattr(explanation.request, "model", None)
-    request = asked if isinstance(asked, GraphRequest) else GraphRequest()
+    model_request = getattr(explanation.request, "model", None)
+    request = model_request if isinstance(model_request, GraphRequest) else GraphRequest()
     request = replace(
         request,
         target=explanation.target,

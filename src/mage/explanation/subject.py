@@ -70,11 +70,11 @@ class Subject:
 
     def part(self, nodes: Integers, columns: Integers) -> Subject:
         """The subject of a part of the graph: these nodes, ascending, and these columns of ``edge_index``."""
-        kept: dict[str, Any] = dict.fromkeys(self.of_whole, "")
-        kept |= {name: _chosen(getattr(self, name), nodes) for name in self.per_node}
-        kept |= {name: _chosen(getattr(self, name), columns) for name in self.per_edge}
-        kept |= {name: _renumbered(getattr(self, name), nodes) for name in self.node_numbers}
-        return replace(self, **kept)  # type: ignore[type-var]  # all kinds are dataclasses
+        parts: dict[str, Any] = dict.fromkeys(self.of_whole, "")
+        parts |= {name: _chosen(getattr(self, name), nodes) for name in self.per_node}
+        parts |= {name: _chosen(getattr(self, name), columns) for name in self.per_edge}
+        parts |= {name: _renumbered(getattr(self, name), nodes) for name in self.node_numbers}
+        return replace(self, **parts)  # type: ignore[type-var]  # all kinds are dataclasses
 
 
 @stored_as("graph")
@@ -225,9 +225,9 @@ def subject_of(data: Any) -> Subject:
     Named atoms with bonds are ``names``, all symbols of elements, and ``bond``, 0, 1 or 2 for a single, double or
     triple bond, one per column of ``edge_index``.
     """
-    given = getattr(data, "subject", None)
-    if isinstance(given, Subject):
-        return given
+    subject = getattr(data, "subject", None)
+    if isinstance(subject, Subject):
+        return subject
     smiles, names, bonds = (getattr(data, field, None) for field in ("smiles", "names", "bond"))
     text = smiles if isinstance(smiles, str) else ""
     orders = tuple(int(bond) + 1 for bond in bonds) if bonds is not None else ()

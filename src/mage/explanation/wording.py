@@ -124,13 +124,13 @@ def lines(explanation: Explanation) -> list[str]:
         f"{_aside(pattern(explanation, motif))}{effect}"
         for motif, effect in zip(explanation.all_motifs, effect_texts(explanation), strict=True)
     ]
-    said = [
+    sentences = [
         f"Explanation: {headline(explanation)}",
         f"  {cost(explanation)}",
         *(f"  {line}" for line in motifs or ["no motif found"]),
         *(f"  {line}" for line in remarks(explanation)),
     ]
-    return list(map(printable, said))
+    return list(map(printable, sentences))
 
 
 def _aside(text: str) -> str:

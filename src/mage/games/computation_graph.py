@@ -59,16 +59,16 @@ def computation_graph(
             two hops more than messages travel, and the model never runs on the whole graph.
     """
     everything = torch.arange(whole.num_nodes, device=whole.device)
-    seen = everything if runner.level == "graph" else _nearby(runner, whole, targets, num_hops, memory_cap)
+    nearby = everything if runner.level == "graph" else _nearby(runner, whole, targets, num_hops, memory_cap)
     while True:
-        participants = Participants.of(whole, targets, seen)
+        participants = Participants.of(whole, targets, nearby)
         with observing(runner.networks) as run:
             output = _first_answer(runner, participants)
             last_step = run.last_step(output)
-        counted, partial = run.hops, len(seen) < whole.num_nodes
+        counted, partial = run.hops, len(nearby) < whole.num_nodes
         seen_hops = max(counted, num_hops or 0) + _WIDER if partial else None
         if runner.level == "graph":
-            return ComputationGraph(participants, output, counted, len(seen), seen_hops, last_step)
+            return ComputationGraph(participants, output, counted, len(nearby), seen_hops, last_step)
         try:
             players, boundary = computation_nodes(
                 runner.networks,
@@ -83,15 +83,15 @@ def computation_graph(
             if not partial:
                 raise
             # A neighbourhood cannot tell how much further; the whole graph, once, can.
-            seen = everything
+            nearby = everything
             continue
-        participants = Participants.of(whole, targets, seen[torch.cat([players, boundary])])
+        participants = Participants.of(whole, targets, nearby[torch.cat([players, boundary])])
         column = participants.column.clone()
         column[len(players) :] = len(players)
         participants = replace(participants, column=column, num_players=len(players))
         if len(boundary) > _SMALL_BOUNDARY and not whole.structures and runner.typed is None:
             participants = _thinned(runner, participants)
-        return ComputationGraph(participants, output, counted, len(seen), seen_hops, last_step)
+        return ComputationGraph(participants, output, counted, len(nearby), seen_hops, last_step)
 
 
 def _all(graph: GraphInput) -> Tensor:

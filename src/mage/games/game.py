@@ -239,9 +239,9 @@ class Game:
             both = (readout, readout.as_probability)
             starts = range(0, len(masks), self.batch_size)
             parts = [self.readings(masks[start : start + self.batch_size], both) for start in starts]
-            known = [part for part in parts if part is not None]
-            if known:
-                values, probabilities = np.concatenate(known, axis=1)
+            answers = [part for part in parts if part is not None]
+            if answers:
+                values, probabilities = np.concatenate(answers, axis=1)
                 return values, probabilities
         values = self.baseline + self.worth(masks)
         return values, None if readout is None else readout.probability(values)
@@ -305,8 +305,8 @@ class Game:
         players = np.flatnonzero(as_masks(coalition, self.num_players)[0]).tolist()
         if not players:
             return "the empty coalition"
-        shown = ", ".join(str(player) for player in players[:20]) + (", …" if len(players) > 20 else "")
-        text = f"coalition {{{shown}}}"
+        listing = ", ".join(str(player) for player in players[:20]) + (", …" if len(players) > 20 else "")
+        text = f"coalition {{{listing}}}"
         if self.names != tuple(str(i) for i in range(self.num_players)):
             text += " (" + ", ".join(self.names[p] for p in players[:20]) + (", …)" if len(players) > 20 else ")")
         return text

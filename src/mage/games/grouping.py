@@ -62,16 +62,18 @@ def rings(edges: Any, num_nodes: int) -> Integers:
     """
     networkx = require("networkx", "pyg")
     matrix = _adjacency(edges, num_nodes)
-    drawn = networkx.from_scipy_sparse_array(matrix)
-    systems = [sorted(nodes) for nodes in networkx.biconnected_components(drawn) if len(nodes) > 2]
+    network = networkx.from_scipy_sparse_array(matrix)
+    systems = [sorted(nodes) for nodes in networkx.biconnected_components(network) if len(nodes) > 2]
     # Systems that share a node are one: joined along a path through the members of each.
     chains = [pair for nodes in systems for pair in itertools.pairwise(nodes)]
     in_ring = np.zeros(num_nodes, dtype=np.bool_)
     in_ring[[v for nodes in systems for v in nodes]] = True
     rest = matrix.tocoo()
     outside = ~in_ring[rest.row] & ~in_ring[rest.col]
-    kept = np.concatenate([np.array(chains, dtype=np.int64).reshape(-1, 2), np.stack([rest.row, rest.col], 1)[outside]])
-    return _canonical(connected_components(_adjacency(kept, num_nodes), directed=False)[1])
+    links = np.concatenate(
+        [np.array(chains, dtype=np.int64).reshape(-1, 2), np.stack([rest.row, rest.col], 1)[outside]]
+    )
+    return _canonical(connected_components(_adjacency(links, num_nodes), directed=False)[1])
 
 
 GROUPINGS: dict[str, GroupingFunction] = {"communities": communities, "rings": rings}
@@ -171,9 +173,9 @@ def _louvain(matrix: csr_array, seed: int) -> Integers:
     cells = np.arange(num_nodes)
     if num_nodes > _MOST_FOR_LOUVAIN or matrix.nnz > 50 * _MOST_FOR_LOUVAIN:
         cells = _cells(matrix, _MOST_FOR_LOUVAIN // 2, seed)
-    drawn = networkx.from_scipy_sparse_array(_quotient(matrix, cells))
-    of_cell = np.empty(drawn.number_of_nodes(), dtype=np.int64)
-    for label, members in enumerate(networkx.community.louvain_communities(drawn, seed=seed)):
+    network = networkx.from_scipy_sparse_array(_quotient(matrix, cells))
+    of_cell = np.empty(network.number_of_nodes(), dtype=np.int64)
+    for label, members in enumerate(networkx.community.louvain_communities(network, seed=seed)):
         of_cell[list(members)] = label
     return _pieces(matrix, of_cell[cells])
 
@@ -302,8 +304,8 @@ def _pieces(matrix: csr_array, labels: Integers) -> Integers:
     """Connected pieces of groups."""
     entries = matrix.tocoo()
     inside = labels[entries.row] == labels[entries.col]
-    kept = np.stack([entries.row, entries.col], axis=1)[inside]
-    pieces: Integers = connected_components(_adjacency(kept, len(labels)), directed=False)[1].astype(np.int64)
+    links = np.stack([entries.row, entries.col], axis=1)[inside]
+    pieces: Integers = connected_components(_adjacency(links, len(labels)), directed=False)[1].astype(np.int64)
     return pieces
 
 

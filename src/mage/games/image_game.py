@@ -103,8 +103,8 @@ class ImageGame(Game):
         present = torch.as_tensor(np.asarray(coalitions, dtype=bool), device=self.image.device)
         # One more column for the pixels that belong to nobody: label −1 finds it.
         everybody = torch.cat([present, torch.ones_like(present[:, :1])], dim=1)
-        shown = everybody[:, self._labels].view(-1, 1, *self.image.shape[1:])
-        return torch.where(shown, self.image, self._hidden)
+        visible = everybody[:, self._labels].view(-1, 1, *self.image.shape[1:])
+        return torch.where(visible, self.image, self._hidden)
 
     # -- evaluation -----------------------------------------------------------------------------------------------
 
@@ -137,8 +137,10 @@ class ImageGame(Game):
             returned = self.model(images)
         out = returned.logits if hasattr(returned, "logits") else returned
         if not isinstance(out, Tensor) or out.dim() not in (1, 2) or len(out) != len(images):
-            got = list(out.shape) if isinstance(out, Tensor) else type(out).__name__
-            raise ValueError(f"model must return one row of numbers for each of {len(images)} images, got {got}")
+            description = list(out.shape) if isinstance(out, Tensor) else type(out).__name__
+            raise ValueError(
+                f"model must return one row of numbers for each of {len(images)} images, got {description}"
+            )
         return out.unsqueeze(-1) if out.dim() == 1 else out
 
 

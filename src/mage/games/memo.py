@@ -34,9 +34,9 @@ class CoalitionTable:
 
     def _reserve(self, size: int) -> None:
         if size > len(self._keys):
-            grown = np.empty((max(size, 2 * len(self._keys)), self._keys.shape[1]), dtype=np.uint64)
-            grown[: self.size] = self.keys
-            self._keys = grown
+            larger = np.empty((max(size, 2 * len(self._keys)), self._keys.shape[1]), dtype=np.uint64)
+            larger[: self.size] = self.keys
+            self._keys = larger
         if 2 * size > len(self._slots):
             self._slots = np.full(1 << (2 * size).bit_length(), -1, dtype=np.int64)
             # All are new to empty slots, and stay where they are.
@@ -70,8 +70,8 @@ class Memo:
         """Worth of each coalition (NaN where unknown) and the rows that are unknown."""
         rows = self._table.find(coalitions)
         worths = np.full(len(rows), np.nan)
-        known = (rows >= 0) & (rows < len(self._worths))
-        worths[known] = self._worths[rows[known]]
+        stored = (rows >= 0) & (rows < len(self._worths))
+        worths[stored] = self._worths[rows[stored]]
         return worths, np.flatnonzero(np.isnan(worths))
 
     def remember(self, coalitions: Bits, worths: Floats) -> None:
@@ -82,8 +82,8 @@ class Memo:
         # Room first, NaN in it, then keys, then worths: stopped in between, a key without a worth is still unknown.
         size = len(self) + min(room, len(coalitions))
         if size > len(self._worths):
-            grown = np.full(min(max(size, 2 * len(self._worths)), self.capacity), np.nan)
-            grown[: len(self._worths)] = self._worths
-            self._worths = grown
+            larger = np.full(min(max(size, 2 * len(self._worths)), self.capacity), np.nan)
+            larger[: len(self._worths)] = self._worths
+            self._worths = larger
         rows = self._table.intern(coalitions[:room])
         self._worths[rows] = worths[:room]

@@ -114,8 +114,8 @@ def _matters(runner: MaskedModel, graph: GraphInput, targets: Tensor, key: str) 
 
 def _with_tables(runner: MaskedModel, graph: GraphInput, targets: Tensor) -> GraphInput:
     """The graph whose nodes carry their rows of the model's tables."""
-    held = held_structures(runner.networks, graph.num_nodes)
-    blocks = [block for block in runner.forward.table_blocks(runner.networks, graph) if block.tables or held]
+    structures = held_structures(runner.networks, graph.num_nodes)
+    blocks = [block for block in runner.forward.table_blocks(runner.networks, graph) if block.tables or structures]
     if not blocks:
         return graph
     try:
@@ -124,13 +124,13 @@ def _with_tables(runner: MaskedModel, graph: GraphInput, targets: Tensor) -> Gra
         if raised_by_model(error):
             return graph  # the first run will say so
         raise
-    chosen = [table for block in blocks for table in _tables_of_block(runner, graph, targets, whole, block, held)]
-    runner.forward.tables = tuple(chosen)
-    return runner.forward.with_rows(graph, chosen)
+    tables = [table for block in blocks for table in _tables_of_block(runner, graph, targets, whole, block, structures)]
+    runner.forward.tables = tuple(tables)
+    return runner.forward.with_rows(graph, tables)
 
 
 def _tables_of_block(
-    runner: MaskedModel, graph: GraphInput, targets: Tensor, whole: Tensor, block: Block, held: list[str]
+    runner: MaskedModel, graph: GraphInput, targets: Tensor, whole: Tensor, block: Block, structures: list[str]
 ) -> tuple[Table, ...]:
     """The tables that go with nodes of a block when these change places."""
     order, tables = block.order, block.tables
@@ -149,9 +149,9 @@ def _tables_of_block(
             runner.forward.tables = ()
 
     chosen, movable = positional_tables(tables, same)
-    if not movable and held:
+    if not movable and structures:
         raise ValueError(
-            f"model: it carries a graph inside ({held[0]}), which is not cut with the nodes of data; let it take "
+            f"model: it carries a graph inside ({structures[0]}), which is not cut with the nodes of data; let it take "
             "edge_index as an argument"
         )
     embeddings = [table.name for table in tables if isinstance(table.owner, torch.nn.Embedding)]

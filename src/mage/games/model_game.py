@@ -97,12 +97,12 @@ class ModelGame(Game):
             # Hooks and tables of another thread must not be seen while the model is looked at.
             with self.runner.exclusively():
                 graph = settled_graph(self.runner, whole, targets)
-                seen = computation_graph(self.runner, graph, targets, request.num_hops, request.memory_cap)
-                participants = seen.participants
+                inputs = computation_graph(self.runner, graph, targets, request.num_hops, request.memory_cap)
+                participants = inputs.participants
                 free = participants.column < participants.num_players
                 free[participants.target_rows] = False
                 answers = self.runner.check_batches(participants.graph, free, participants.target_rows)
-            return graph, seen, answers
+            return graph, inputs, answers
 
         if request.masking != "auto":
             whole, seen, answers = masked_by(request.masking)
@@ -204,8 +204,8 @@ class ModelGame(Game):
             raise ValueError(f"others must be 'present' or 'absent', got {others!r}")
         participants = self.participants.zoomed(groups, others)
         if self.runner.removes:
-            kept = torch.nonzero(participants.column <= participants.num_players).flatten()
-            participants = participants.restricted_to(kept)
+            rows = torch.nonzero(participants.column <= participants.num_players).flatten()
+            participants = participants.restricted_to(rows)
         game = copy.copy(self)
         for cached in ("node_contributions", "states"):
             vars(game).pop(cached, None)

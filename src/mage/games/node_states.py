@@ -71,8 +71,8 @@ class NodeStates:
                 for start in range(0, len(fresh), _ROOTS_AT_ONCE)
             ]
             # Colours last: a run that was broken off leaves none without its embedding.
-            known = [self.embeddings[: self._table.size]] if self._parts else []
-            self._parts = [torch.cat([*known, *parts])]
+            tables = [self.embeddings[: self._table.size]] if self._parts else []
+            self._parts = [torch.cat([*tables, *parts])]
             self._table.intern(colours.ravel()[fresh][:, None])
             rows.ravel()[unknown] = self._table.find(colours.ravel()[unknown][:, None])
         return rows if self._lone is None else np.where(there, rows, self._lone)
@@ -84,10 +84,10 @@ class NodeStates:
     def _learn(self, coalitions: Bits, rows: Integers, nodes: Integers) -> Tensor:
         """Embeddings of a node in each of some rows of coalitions: from trees, or as they are if that is less work."""
         data = self._trees(coalitions[rows], nodes)
-        chosen, rank = np.unique(rows, return_inverse=True)
-        if len(data.batch) <= len(chosen) * self._trees.participants.graph.num_nodes:
+        distinct, rank = np.unique(rows, return_inverse=True)
+        if len(data.batch) <= len(distinct) * self._trees.participants.graph.num_nodes:
             return self._run(data)[: len(nodes)]
-        embeddings = self.embed_all(coalitions[chosen])
+        embeddings = self.embed_all(coalitions[distinct])
         return embeddings[torch.from_numpy(rank), torch.from_numpy(nodes)]
 
     def embed_all(self, coalitions: Bits) -> Tensor:

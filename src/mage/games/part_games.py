@@ -126,9 +126,9 @@ def feature_names(game: FeatureGame, data: Any) -> tuple[str, ...]:
     names = list(game.column_names)
     first = 0
     for kind, width in game.widths:
-        known = getattr(data[kind] if kind else data, "feature_names", None)
-        if isinstance(known, list | tuple) and len(known) == width:
-            names[first : first + width] = [f"{kind}: {name}" if kind else str(name) for name in known]
+        column_names = getattr(data[kind] if kind else data, "feature_names", None)
+        if isinstance(column_names, list | tuple) and len(column_names) == width:
+            names[first : first + width] = [f"{kind}: {name}" if kind else str(name) for name in column_names]
         first += width
     return tuple(names)
 
@@ -162,14 +162,14 @@ class EdgeGame(PartGame):
         participants = self.nodes.participants
         self.columns: Integers = participants.graph.edge_index.cpu().numpy()
         plays = (participants.column < participants.num_players).cpu().numpy()
-        kept = np.flatnonzero(plays[self.columns].all(axis=0))
-        pairs = self.columns[:, kept].T
-        owner = np.arange(len(kept))
+        inner = np.flatnonzero(plays[self.columns].all(axis=0))
+        pairs = self.columns[:, inner].T
+        owner = np.arange(len(inner))
         self.ends: Integers = pairs
-        if self.undirected and len(kept):
+        if self.undirected and len(inner):
             self.ends, owner = np.unique(np.sort(pairs, axis=1), axis=0, return_inverse=True)
         self.player_of_column: Integers = np.full(self.columns.shape[1], len(self.ends), dtype=np.int64)
-        self.player_of_column[kept] = owner.reshape(-1)
+        self.player_of_column[inner] = owner.reshape(-1)
         return len(self.ends)
 
     def _edges(self) -> Any:
@@ -274,10 +274,10 @@ class FeatureGame(PartGame):
         first = 0
         for _, rows, table in tables:
             other = self._other(table)
-            chosen = np.isin(rows, self._rows)
-            differs = (table[torch.from_numpy(np.flatnonzero(chosen)).to(table.device)] != other).any(dim=0)
+            inner = np.isin(rows, self._rows)
+            differs = (table[torch.from_numpy(np.flatnonzero(inner)).to(table.device)] != other).any(dim=0)
             for column in torch.nonzero(differs).flatten().tolist():
-                owner[torch.from_numpy(rows[chosen]), column] = len(parts)
+                owner[torch.from_numpy(rows[inner]), column] = len(parts)
                 parts.append(first + column)
             first += table.size(1)
         self._columns = parts

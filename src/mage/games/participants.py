@@ -126,7 +126,7 @@ class Participants:
         """Edges [e, 2] between some nodes in play, as positions in their (ascending) list."""
         rank = np.full(len(self.nodes), -1, dtype=np.int64)
         inside = self.nodes.cpu().numpy()
-        chosen = np.isin(inside, nodes)
-        rank[chosen] = np.searchsorted(nodes, inside[chosen])
+        ends_inside = np.isin(inside, nodes)
+        rank[ends_inside] = np.searchsorted(nodes, inside[ends_inside])
         edges = rank[self.graph.all_edges.T.cpu().numpy()]
         return np.asarray(edges[(edges >= 0).all(axis=1)])

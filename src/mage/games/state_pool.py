@@ -77,8 +77,8 @@ class StatePool:
         embeddings = self.states.embeddings
         if self.reduction is None:
             graph, place = np.nonzero(rows >= 0)
-            chosen = embeddings[torch.from_numpy(rows[graph, place]).to(embeddings.device)]
-            return self.tail.outputs(chosen, torch.from_numpy(graph).to(embeddings.device), len(rows))
+            states = embeddings[torch.from_numpy(rows[graph, place]).to(embeddings.device)]
+            return self.tail.outputs(states, torch.from_numpy(graph).to(embeddings.device), len(rows))
         pooled = torch.from_numpy(_reduced(rows, embeddings.cpu().numpy(), self.reduction)).to(embeddings.device)
         return self._of_single_nodes(pooled)
 

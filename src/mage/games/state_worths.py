@@ -179,15 +179,15 @@ class StateWorths:
         return self._numbering[1]
 
     def _numbered(self, graph: PlayerGraph, tick: Callable[[int], None] | None) -> Numbering | None:
-        table, done = CoalitionTable(1), 0
+        table, position = CoalitionTable(1), 0
         rows: Integers = np.empty(graph.count_connected(), dtype=np.int32)
         different = []
         for block in graph.blocks():
-            known = table.size
+            size = table.size
             numbers = table.intern(self._colouring.keys(block.members, self._game.targets)[:, None])
-            rows[done : done + len(numbers)] = numbers
-            done += len(numbers)
-            fresh = np.flatnonzero(numbers >= known)
+            rows[position : position + len(numbers)] = numbers
+            position += len(numbers)
+            fresh = np.flatnonzero(numbers >= size)
             different.append(block.members[fresh[np.unique(numbers[fresh], return_index=True)[1]]])
             if table.size > _MOST_KEYS:
                 return None

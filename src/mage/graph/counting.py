@@ -33,14 +33,14 @@ def count_by_frontier(neighbours: Sequence[Sequence[int]], max_steps: int) -> in
         near = set(neighbours[vertex])
         adjacent = [slot for slot, other in enumerate(frontier) if other in near]
         extended = [*frontier, vertex]
-        kept = [slot for slot, other in enumerate(extended) if last_use[other] > rank]
+        slots = [slot for slot, other in enumerate(extended) if last_use[other] > rank]
         following: dict[State, int] = {}
         for state, ways in states.items():
             # A step costs time with the width of the frontier.
             steps += 2 + len(frontier) // 8
-            for taken in _with_and_without(state, adjacent):
-                shrunk = tuple(taken[slot] for slot in kept)
-                closed = {label for label in taken if label} - {label for label in shrunk if label}
+            for successor in _with_and_without(state, adjacent):
+                shrunk = tuple(successor[slot] for slot in slots)
+                closed = {label for label in successor if label} - {label for label in shrunk if label}
                 if closed:
                     # A component has left the frontier for good: it is the whole coalition, or the choice is void.
                     if len(closed) == 1 and not any(shrunk):
@@ -50,7 +50,7 @@ def count_by_frontier(neighbours: Sequence[Sequence[int]], max_steps: int) -> in
                 following[canonical] = following.get(canonical, 0) + ways
         if steps > max_steps:
             return None
-        states, frontier = following, [extended[slot] for slot in kept]
+        states, frontier = following, [extended[slot] for slot in slots]
     return total
 
 
@@ -69,7 +69,7 @@ def _relabel(state: State) -> State:
 def _narrow_order(neighbours: Sequence[Sequence[int]]) -> list[int]:
     """An order of the vertices that keeps the frontier narrow: greedily the vertex that widens it least."""
     undecided = [len(near) for near in neighbours]
-    done = [False] * len(neighbours)
+    in_order = [False] * len(neighbours)
     starts = sorted(range(len(neighbours)), key=lambda v: (undecided[v], v), reverse=True)
     order: list[int] = []
     # Entries (open neighbours, vertex); outdated ones stay behind and are skipped.
@@ -77,16 +77,16 @@ def _narrow_order(neighbours: Sequence[Sequence[int]]) -> list[int]:
     while len(order) < len(neighbours):
         if reachable:
             still_open, vertex = heapq.heappop(reachable)
-            if done[vertex] or still_open != undecided[vertex]:
+            if in_order[vertex] or still_open != undecided[vertex]:
                 continue
         else:
             vertex = starts.pop()
-            if done[vertex]:
+            if in_order[vertex]:
                 continue
         order.append(vertex)
-        done[vertex] = True
+        in_order[vertex] = True
         for other in neighbours[vertex]:
-            if not done[other]:
+            if not in_order[other]:
                 undecided[other] -= 1
                 heapq.heappush(reachable, (undecided[other], other))
     return order

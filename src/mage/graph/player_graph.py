@@ -164,10 +164,10 @@ class PlayerGraph:
 
     def components(self, coalition: Any = None) -> list[list[int]]:
         """Connected components ζ(T) of one coalition (of all players by default), by smallest member."""
-        chosen = np.ones((1, self.num_players), dtype=np.bool_) if coalition is None else self.masks(coalition)
-        if len(chosen) != 1:
-            raise ValueError(f"coalition: expected one coalition, got {len(chosen)}; see component_labels")
-        labels = self.component_labels(chosen)[0]
+        masks = np.ones((1, self.num_players), dtype=np.bool_) if coalition is None else self.masks(coalition)
+        if len(masks) != 1:
+            raise ValueError(f"coalition: expected one coalition, got {len(masks)}; see component_labels")
+        labels = self.component_labels(masks)[0]
         return [np.flatnonzero(labels == label).tolist() for label in range(labels.max(initial=-1) + 1)]
 
     def is_connected(self, coalitions: Any) -> Masks:

@@ -39,11 +39,11 @@ def checked_segments(segments: Any, height: int, width: int) -> tuple[Integers, 
         raise ValueError(f"segments must have the image's shape [{height}, {width}], got {list(labels.shape)}")
     if not np.issubdtype(labels.dtype, np.integer):
         raise ValueError(f"segments must be whole numbers, one region's number per pixel, got {labels.dtype}")
-    known, place = np.unique(labels, return_inverse=True)
-    outside = int((known < 0).sum())
-    if outside == len(known):
+    numbers, place = np.unique(labels, return_inverse=True)
+    outside = int((numbers < 0).sum())
+    if outside == len(numbers):
         raise ValueError("segments: no pixel belongs to a region; numbers below 0 are pixels that stay as they are")
-    return np.maximum(place.reshape(labels.shape) - outside, -1), [f"segment {label}" for label in known[outside:]]
+    return np.maximum(place.reshape(labels.shape) - outside, -1), [f"segment {label}" for label in numbers[outside:]]
 
 
 def adjacent_regions(segments: AnyArray) -> Integers:

@@ -52,9 +52,9 @@ def segment_images(
     """
     images = _checked(images, 3)
     require("skimage.segmentation", "mnist")
-    shown = progress if progress is not None or len(images) > CHUNK_SIZE else False
+    bar = progress if progress is not None or len(images) > CHUNK_SIZE else False
     chunks = [slice(start, start + CHUNK_SIZE) for start in range(0, len(images), CHUNK_SIZE)]
-    with progress_bar("super-pixels", len(images), shown) as advance:
+    with progress_bar("super-pixels", len(images), bar) as advance:
         maps = mapped(_chunk_segments, [images[chunk] for chunk in chunks], workers)
         for chunk, part in zip(chunks, maps, strict=True):
             yield chunk, part

@@ -88,14 +88,14 @@ def interactions(
         TooManyCoalitionsError: ``method="exact"`` over budget; the message has the count and the alternatives.
         ValueFunctionError: The value function failed; the message names the coalition.
     """
-    given = IndexRequest(
+    direct = IndexRequest(
         *(index, order, method, budget, permutations, seed, antithetic, orderings),
         *(radius, regressor, tolerance, until, samples),
     )
     if request is None:
-        request = given
-    elif given != _USUAL:
-        twice = [field.name for field in fields(given) if getattr(given, field.name) != getattr(_USUAL, field.name)]
+        request = direct
+    elif direct != _USUAL:
+        twice = [field.name for field in fields(direct) if getattr(direct, field.name) != getattr(_USUAL, field.name)]
         raise ValueError(f"request already holds {', '.join(twice)}; give either the request or the arguments")
     return compute_interactions(game, request, callback=callback, progress=progress)
 

@@ -53,5 +53,5 @@ def _has_triples(request: IndexRequest) -> bool:
 
 def _sampled(request: IndexRequest) -> bool:
     """Whether orderings or random sets are asked for, whose number grows with the order."""
-    given = (request.permutations, request.orderings, request.samples)
-    return request.method in ("permutation", "multilinear") or any(value is not None for value in given)
+    settings = (request.permutations, request.orderings, request.samples)
+    return request.method in ("permutation", "multilinear") or any(value is not None for value in settings)

@@ -30,9 +30,9 @@ def boundary_coalitions(graph: PlayerGraph, measures: Mapping[int, Measure]) -> 
     return join_blocks([*graph.blocks(max_size=int(max(largest, 0))), only(whole, whole.sizes > largest)])
 
 
-def only(block: CoalitionBlock, chosen: Masks) -> CoalitionBlock:
+def only(block: CoalitionBlock, rows: Masks) -> CoalitionBlock:
     """Some coalitions of a block."""
-    return CoalitionBlock(block.members[chosen], block.neighbours[chosen], block.sizes[chosen])
+    return CoalitionBlock(block.members[rows], block.neighbours[rows], block.sizes[rows])
 
 
 def join_blocks(blocks: Sequence[CoalitionBlock]) -> CoalitionBlock:

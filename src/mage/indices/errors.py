@@ -75,11 +75,11 @@ def error_of_sum(errors: Floats, parts: Floats | None) -> float:
     if parts is None:
         return float(np.sqrt(np.sum(errors**2)))
     lengths = (parts**2).sum(axis=0)
-    known = lengths > 0
+    defined = lengths > 0
     together, single = np.sum(parts.sum(axis=1) ** 2), lengths.sum()
-    scale = np.sum(errors[known] ** 2) / single if single else 1.0
+    scale = np.sum(errors[defined] ** 2) / single if single else 1.0
     # What no part of the sample deviates in has an error of its own, with nobody to share it.
-    return float(np.sqrt(scale * together + np.sum(errors[~known] ** 2)))
+    return float(np.sqrt(scale * together + np.sum(errors[~defined] ** 2)))
 
 
 def noise(std_error: Floats, parts: Floats | None, generator: np.random.Generator) -> Floats:
@@ -90,7 +90,7 @@ def noise(std_error: Floats, parts: Floats | None, generator: np.random.Generato
     top = slice(len(std_error) - parts.shape[1], None)
     together = generator.standard_normal(len(parts)) @ parts
     # As with sums: how large errors are is known better from the whole sample.
-    known, whole = parts.any(axis=0), np.sum(parts**2)
-    together *= np.sqrt(np.sum(std_error[top][known] ** 2) / whole) if whole else 1.0
-    independent[top] = np.where(known, together, independent[top])
+    defined, whole = parts.any(axis=0), np.sum(parts**2)
+    together *= np.sqrt(np.sum(std_error[top][defined] ** 2) / whole) if whole else 1.0
+    independent[top] = np.where(defined, together, independent[top])
     return np.asarray(independent)

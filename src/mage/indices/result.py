@@ -195,11 +195,11 @@ class Interactions:
             tau: Weight τ ∈ [0, 1] of positive terms; negative ones weigh 1 − τ. None takes all terms as they are.
         """
         _check_tau(tau)
-        chosen = np.array(sorted(set(self._checked(players))), dtype=np.int64)
+        members = np.array(sorted(set(self._checked(players))), dtype=np.int64)
         total = 0.0
         for size in self.sizes:
-            if len(chosen) >= size:
-                inside = chosen[subsets_of_size(len(chosen), size)]
+            if len(members) >= size:
+                inside = members[subsets_of_size(len(members), size)]
                 values = self.values[self._slice(size)][ranks(inside, self.num_players)]
                 weights = 1.0 if tau is None else np.where(values > 0, tau, 1 - tau)
                 total += float(np.sum(weights * values))
@@ -208,9 +208,9 @@ class Interactions:
     def group_error(self, players: Iterable[int], tau: float | None = None) -> float:
         """Standard error of :meth:`group`, its signs taken as certain; NaN where there are too few samples to tell."""
         _check_tau(tau)
-        chosen = np.array(sorted(set(self._checked(players))), dtype=np.int64)
+        members = np.array(sorted(set(self._checked(players))), dtype=np.int64)
         inside = [
-            self._slice(size).start + ranks(chosen[subsets_of_size(len(chosen), size)], self.num_players)
+            self._slice(size).start + ranks(members[subsets_of_size(len(members), size)], self.num_players)
             for size in self.sizes
         ]
         rows = np.concatenate(inside)
@@ -219,9 +219,9 @@ class Interactions:
         if self.error_parts is None:
             return error_of_sum(errors, None)
         columns = rows - (len(self.values) - self.error_parts.shape[1])
-        known = columns >= 0
-        parts = weights[known] * self.error_parts[:, columns[known]]
-        return math.hypot(error_of_sum(errors[~known], None), error_of_sum(errors[known], parts))
+        in_parts = columns >= 0
+        parts = weights[in_parts] * self.error_parts[:, columns[in_parts]]
+        return math.hypot(error_of_sum(errors[~in_parts], None), error_of_sum(errors[in_parts], parts))
 
     def redrawn(self, generator: np.random.Generator) -> Interactions:
         """The same with values as they might have come out, given their errors."""
@@ -388,6 +388,6 @@ def _check_tau(tau: float | None) -> None:
 
 def _stacked(first: Interactions, second: Interactions) -> Floats | None:
     """Deviations of the sum of two independent estimates."""
-    known = [one.error_parts for one in (first, second) if one.error_parts is not None]
+    parts = [one.error_parts for one in (first, second) if one.error_parts is not None]
     independent = any(one.error_parts is None and one.std_error.any() for one in (first, second))
-    return None if independent or not known else np.concatenate(known)
+    return None if independent or not parts else np.concatenate(parts)

@@ -36,8 +36,8 @@ def from_shapiq(values: Any, edges: Any = None) -> Interactions:
     """The same numbers as :class:`Interactions`; sets that shapiq left out are zero."""
     family = next((f for f in FAMILIES.values() if f.shapiq_name == values.index), None)
     if family is None:
-        known = ", ".join(f.shapiq_name for f in FAMILIES.values())
-        raise ValueError(f"values: index {values.index!r} has no counterpart here; known are {known}")
+        choices = ", ".join(f.shapiq_name for f in FAMILIES.values())
+        raise ValueError(f"values: index {values.index!r} has no counterpart here; known are {choices}")
     if family.sees_graph and edges is None:
         raise ValueError(f"edges: needed for a {family.name} index, which depends on the graph")
     numbers = {tuple(sorted(players)): float(value) for players, value in values.dict_values.items()}

@@ -83,8 +83,8 @@ class ExplainedGraph:
     @cached_property
     def players(self) -> list[int]:
         """Players of :attr:`game` all of whose nodes are in the explanation."""
-        chosen, members = set(self.nodes), self.game.player_nodes
-        return [player for player, nodes in enumerate(members) if chosen.issuperset(map(int, nodes))]
+        motif_nodes, members = set(self.nodes), self.game.player_nodes
+        return [player for player, nodes in enumerate(members) if motif_nodes.issuperset(map(int, nodes))]
 
     @cached_property
     def _loops(self) -> Masks:

@@ -118,8 +118,8 @@ def _expected(
         subsets = (np.arange(1 << len(players))[:, None] >> np.arange(len(players)) & 1).astype(bool)
         weights = np.where(subsets, probability, 1 - probability).prod(axis=1)
         return float(weights @ _worths(game, fixed, players, subsets)), 0.0, True
-    drawn = generator.random((samples, len(players))) < probability
-    worths = _worths(game, fixed, players, drawn)
+    coalitions = generator.random((samples, len(players))) < probability
+    worths = _worths(game, fixed, players, coalitions)
     return float(worths.mean()), float(worths.std(ddof=1) / np.sqrt(samples)), False
 
 

@@ -71,9 +71,9 @@ def group_attributions(interactions: Interactions, groups: Any) -> Floats:
     total = np.zeros(len(masks))
     for size in interactions.sizes:
         players, values, _ = interactions.of_size(size)
-        kept = np.flatnonzero(values)
-        for start in range(0, len(kept), 1 << 16):
-            part = kept[start : start + (1 << 16)]
+        nonzero = np.flatnonzero(values)
+        for start in range(0, len(nonzero), 1 << 16):
+            part = nonzero[start : start + (1 << 16)]
             total += masks[:, players[part]].all(axis=2) @ values[part]
     return total
 
@@ -101,22 +101,22 @@ def random_groups(
     if not 1 <= smallest <= largest <= num_players:
         raise ValueError(f"sizes must be between 1 and {num_players}, the smaller first, got {(smallest, largest)}")
     generator = np.random.default_rng(seed)
-    wanted = generator.integers(smallest, largest + 1, size=count)
+    goals = generator.integers(smallest, largest + 1, size=count)
     order = generator.random((count, num_players))
     if not connected:
         ranks = order.argsort(axis=1).argsort(axis=1)
-        return ranks < wanted[:, None]
+        return ranks < goals[:, None]
     if isinstance(graph, int):
         raise ValueError("graph must be a PlayerGraph where connected groups are wanted")
     adjacency = graph.adjacency
     groups = np.zeros((count, num_players), dtype=bool)
     groups[np.arange(count), generator.integers(num_players, size=count)] = True
     # All groups grow by one player at a time: the neighbour with the smallest random number joins.
-    for size in range(1, int(wanted.max())):
+    for size in range(1, int(goals.max())):
         near = (groups @ adjacency > 0) & ~groups
-        growing = (wanted > size) & near.any(axis=1)
-        chosen = np.where(near, generator.random(order.shape), np.inf).argmin(axis=1)
-        groups[growing, chosen[growing]] = True
+        growing = (goals > size) & near.any(axis=1)
+        joining = np.where(near, generator.random(order.shape), np.inf).argmin(axis=1)
+        groups[growing, joining[growing]] = True
     return groups
 
 

@@ -113,7 +113,7 @@ def restore(path: str | Path, make: Callable[[dict[str, Any]], Network]) -> tupl
 
 def _weights_path(path: str | Path) -> Path:
     """The file of the weights: the name given, with a suffix unless it has one of the two; names may have dots."""
-    given = Path(path)
-    if given.suffix in {".safetensors", ".json"}:
-        return given.with_suffix(".safetensors")
-    return given.with_name(given.name + ".safetensors")
+    file = Path(path)
+    if file.suffix in {".safetensors", ".json"}:
+        return file.with_suffix(".safetensors")
+    return file.with_name(file.name + ".safetensors")

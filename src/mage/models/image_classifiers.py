@@ -190,8 +190,8 @@ def _of_transformers(source: str, name: str, config: dict[str, Any], local: bool
         reason = (str(error).strip() or type(error).__name__).splitlines()[0]
         raise ValueError(f"model: {name} is not an image classifier that can be loaded: {reason}") from error
     labels = [str(model.config.id2label[number]) for number in sorted(model.config.id2label)]
-    known = any(label != f"LABEL_{number}" for number, label in enumerate(labels))
-    return ImageClassifier(name, model.eval(), prepare, tuple(labels) if known else (), model_fingerprint(model))
+    has_names = any(label != f"LABEL_{number}" for number, label in enumerate(labels))
+    return ImageClassifier(name, model.eval(), prepare, tuple(labels) if has_names else (), model_fingerprint(model))
 
 
 def _read_json(path: Path) -> dict[str, Any]:
@@ -204,10 +204,10 @@ def _read_json(path: Path) -> dict[str, Any]:
     return content
 
 
-def _checked_names(given: str | Path | Sequence[str]) -> tuple[str, ...]:
-    if not isinstance(given, str | Path):
-        return tuple(str(name) for name in given)
-    path = Path(given)
+def _checked_names(names: str | Path | Sequence[str]) -> tuple[str, ...]:
+    if not isinstance(names, str | Path):
+        return tuple(str(name) for name in names)
+    path = Path(names)
     if not path.is_file():
         raise FileNotFoundError(f"class_names: the file {path} does not exist")
     text = path.read_text(encoding="utf-8")

@@ -94,14 +94,14 @@ class OnnxNetwork:
 
     def __call__(self, images: Tensor) -> Tensor:
         """Rows of the first output."""
-        given = self.session.get_inputs()[0]
+        signature = self.session.get_inputs()[0]
         array = images.detach().cpu().float().numpy()
         # Files that were exported for one image at a time take no more.
-        portion = given.shape[0] if isinstance(given.shape[0], int) else max(1, len(array))
+        portion = signature.shape[0] if isinstance(signature.shape[0], int) else max(1, len(array))
         if len(array) % portion:
             raise ValueError(f"model: {self.name} takes batches of {portion} images only; export it with a free batch")
         parts = [array[start : start + portion] for start in range(0, len(array), portion)]
-        rows = [self.session.run(None, {given.name: part})[0] for part in parts]
+        rows = [self.session.run(None, {signature.name: part})[0] for part in parts]
         return torch.from_numpy(np.concatenate(rows))
 
     def __getstate__(self) -> dict[str, Any]:

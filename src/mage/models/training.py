@@ -155,5 +155,5 @@ def predictions(
 
 def accuracy(model: torch.nn.Module, dataset: GraphDataset, positions: Sequence[int] | NDArray[np.int64]) -> float:
     """Share of graphs, or of nodes, that the model puts into their class."""
-    chosen = np.asarray(positions, dtype=np.int64)
-    return float(np.mean(predictions(model, dataset, chosen) == dataset.labels[chosen]))
+    numbers = np.asarray(positions, dtype=np.int64)
+    return float(np.mean(predictions(model, dataset, numbers) == dataset.labels[numbers]))

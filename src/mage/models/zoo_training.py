@@ -50,11 +50,11 @@ class TrainingTask:
         return folder / f"{self.dataset}_{self.kind}.safetensors"
 
 
-def table_tasks(seed: int = 0, chosen: Iterable[str] | None = None) -> list[TrainingTask]:
+def table_tasks(seed: int = 0, names: Iterable[str] | None = None) -> list[TrainingTask]:
     """The networks of table 5, the longest trainings first; GAT only where the paper's is above chance."""
-    if chosen is None:
-        chosen = [name for name in datasets.names() if datasets.info(name).paper is not None]
-    tasks = [TrainingTask.of(name, kind, seed) for name in chosen for kind in datasets.info(name).networks.kinds]
+    if names is None:
+        names = [name for name in datasets.names() if datasets.info(name).paper is not None]
+    tasks = [TrainingTask.of(name, kind, seed) for name in names for kind in datasets.info(name).networks.kinds]
     return sorted(tasks, key=lambda task: -task.work)
 
 

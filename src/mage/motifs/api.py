@@ -73,8 +73,8 @@ def find_motifs(
     if request.tau != BOTH:
         return replace(search.run(request), estimated=estimated)
     supporting = replace(search.run(replace(request, tau=1.0)), estimated=estimated)
-    taken = {*request.exclude, *supporting.nodes}
-    opposing = replace(search.run(replace(request, tau=0.0, include=(), exclude=tuple(taken))), estimated=estimated)
+    exclude = {*request.exclude, *supporting.nodes}
+    opposing = replace(search.run(replace(request, tau=0.0, include=(), exclude=tuple(exclude))), estimated=estimated)
     strongest = [max((abs(motif.score) for motif in family), default=0.0) for family in (supporting, opposing)]
     if strongest[1] < _NEGLIGIBLE * strongest[0]:
         opposing = replace(opposing, motifs=(), objective=0.0)
@@ -93,10 +93,10 @@ class _Search(NamedTuple):
     def run(self, request: MotifRequest) -> MotifSet:
         """The motifs that a request with τ as a number asks for."""
         size, path = chosen_size(request, self.terms, self.graph, self.least_nodes, self.effects)
-        settled = replace(request, max_nodes=size)
-        problem = MotifProblem.of(settled, self.terms, self.graph)
+        sized_request = replace(request, max_nodes=size)
+        problem = MotifProblem.of(sized_request, self.terms, self.graph)
         solution = solve(problem, request.solver, request.node_limit)
-        return replace(motif_set(problem, settled, solution, self.terms, self.names), path=path)
+        return replace(motif_set(problem, sized_request, solution, self.terms, self.names), path=path)
 
 
 def family_objective(interactions: Interactions, family: MotifSet) -> float:

@@ -150,8 +150,8 @@ class MotifProblem:
 
     def worth(self, members: Masks, side: int) -> float:
         """What one set is worth on a side."""
-        chosen = np.flatnonzero(members)
-        total = self.node[side, chosen].sum() + self.pair[side][np.ix_(chosen, chosen)].sum() / 2
+        nodes = np.flatnonzero(members)
+        total = self.node[side, nodes].sum() + self.pair[side][np.ix_(nodes, nodes)].sum() / 2
         if len(self.triples):
             total += self.triple[side, members[self.triples].all(axis=1)].sum()
         return float(total)
@@ -170,11 +170,11 @@ class MotifProblem:
 
     def feasible(self, labels: Integers) -> bool:
         """Whether the motifs respect m, M, connectivity, required and forbidden nodes."""
-        taken = labels != 0
-        names = np.unique(labels[taken])
-        if taken.sum() > self.max_nodes or len(names) > self.num_motifs:
+        members = labels != 0
+        names = np.unique(labels[members])
+        if members.sum() > self.max_nodes or len(names) > self.num_motifs:
             return False
-        if (taken & self.forbidden).any() or (self.required & ~taken).any():
+        if (members & self.forbidden).any() or (self.required & ~members).any():
             return False
         return all(self.connected(labels == name) for name in names)
 

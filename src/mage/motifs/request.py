@@ -77,7 +77,7 @@ class MotifRequest:
     node_limit: int | None = None
 
     def __post_init__(self) -> None:
-        settled: dict[str, Any] = {
+        values: dict[str, Any] = {
             "num_motifs": _checked_num_motifs(self.num_motifs),
             "max_nodes": _checked_max_nodes(self.max_nodes),
             "tau": BOTH
@@ -91,8 +91,8 @@ class MotifRequest:
         checked_choice("objective", self.objective, (AUTO, *OBJECTIVES))
         checked_choice("solver", self.solver, SOLVERS)
         if self.node_limit is not None:
-            settled["node_limit"] = checked_whole("node_limit", self.node_limit)
-        for name, value in settled.items():
+            values["node_limit"] = checked_whole("node_limit", self.node_limit)
+        for name, value in values.items():
             object.__setattr__(self, name, value)
 
     def check_order(self, order: int) -> None:

@@ -22,7 +22,7 @@ def plot_sentence(explanation: Explanation, words: Sequence[str] | None = None) 
         explanation: Its nodes are words.
         words: The words; by default those that the explanation carries, or the names of the nodes.
     """
-    shown = tuple(words_of(explanation) if words is None else words)
-    if len(shown) != explanation.num_nodes:
-        raise ValueError(f"words: {len(shown)} words for {explanation.num_nodes} nodes")
-    return plot_explanation(replace(explanation, subject=SentenceSubject(shown)), heat_map=False)
+    texts = tuple(words_of(explanation) if words is None else words)
+    if len(texts) != explanation.num_nodes:
+        raise ValueError(f"words: {len(texts)} words for {explanation.num_nodes} nodes")
+    return plot_explanation(replace(explanation, subject=SentenceSubject(texts)), heat_map=False)

@@ -86,17 +86,17 @@ class MAGEExplainer(ExplainerAlgorithm):  # type: ignore[misc]  # PyG ships no t
         """Explain the outputs that ``index`` names; see the class."""
         if target is not None and not isinstance(target, Tensor):
             raise TypeError(f"target must be a tensor, got {type(target).__name__}")
-        given = self._input(model, x, edge_index, kwargs)
+        call_input = self._input(model, x, edge_index, kwargs)
         prediction = self._prediction(model, x, edge_index, kwargs)
-        level = given.level(model, self.model_config.task_level.value, prediction, self.request.graph.select)
+        level = call_input.level(model, self.model_config.task_level.value, prediction, self.request.graph.select)
         parts = [
-            self._explained_part(model, given.part(level, output.row, len(prediction)), output, prediction)
+            self._explained_part(model, call_input.part(level, output.row, len(prediction)), output, prediction)
             for output in explained_rows(prediction, self.model_config.mode, index, target)
             if output.column is None or "column" not in self._given or output.column == self.request.graph.column
         ]
         config = self.explainer_config
         nodes = None if config.node_mask_type is None else config.node_mask_type.value
-        explanation = given.converted(parts, nodes, config.edge_mask_type is not None)
+        explanation = call_input.converted(parts, nodes, config.edge_mask_type is not None)
         explanation.explanations = [part.explanation for part in parts]
         explanation.request = parts[0].explanation.request if len(parts) == 1 else self.request
         return explanation
@@ -109,9 +109,9 @@ class MAGEExplainer(ExplainerAlgorithm):  # type: ignore[misc]  # PyG ships no t
             raise TypeError(
                 f"x and edge_index must be two tensors, or two dictionaries of tensors by type; got {kinds}"
             )
-        given = PyGInput(x, edge_index, extras)
-        given.batched = takes_batch(model, x, edge_index, extras)
-        return given
+        call_input = PyGInput(x, edge_index, extras)
+        call_input.batched = takes_batch(model, x, edge_index, extras)
+        return call_input
 
     def _prediction(self, model: torch.nn.Module, x: Any, edge_index: Any, extras: dict[str, Any]) -> Tensor:
         """The model's output [r, c] on the whole input."""
@@ -127,9 +127,9 @@ class MAGEExplainer(ExplainerAlgorithm):  # type: ignore[misc]  # PyG ships no t
     def _explained_part(
         self, model: torch.nn.Module, part: InputPart, output: ExplainedRow, prediction: Tensor
     ) -> ExplainedPart:
-        settled = {**self._call(part.call), **part.place, **self._configured(output)}
+        fields = {**self._call(part.call), **part.place, **self._configured(output)}
         # What the user says of the model goes before what is read from the configuration.
-        request = self.request.changed(**{name: settled[name] for name in settled.keys() - self._given})
+        request = self.request.changed(**{name: fields[name] for name in fields.keys() - self._given})
         explanation = self._explained(model, part, request)
         self._check(explanation, prediction[output.row], output)
         return ExplainedPart(
@@ -163,11 +163,11 @@ class MAGEExplainer(ExplainerAlgorithm):  # type: ignore[misc]  # PyG ships no t
             return
         if output.column is not None:
             expected = expected[output.column : output.column + 1]
-        seen = torch.as_tensor(explanation.prediction, dtype=torch.float64)
-        if not agree(seen, expected.double().cpu(), _ROUNDINGS * resolution_of(expected)):
+        prediction = torch.as_tensor(explanation.prediction, dtype=torch.float64)
+        if not agree(prediction, expected.double().cpu(), _ROUNDINGS * resolution_of(expected)):
             raise ValueError(
-                f"model: output {output.row} is {expected.tolist()} in the whole input and {seen.tolist()} by itself, "
-                "so it depends on more than its own graph (a normalisation without batch=?); explain it alone"
+                f"model: output {output.row} is {expected.tolist()} in the whole input and {prediction.tolist()} by "
+                "itself, so it depends on more than its own graph (a normalisation without batch=?); explain it alone"
             )
 
     def _feature_scores(

@@ -53,10 +53,10 @@ class PyGCall:
         copies = _count(data)
         if self.whole is not None:
             data = _joined(data, self.whole)
-        named = {key: self._argument(key, value, data) for key, value in self.extras.items()}
+        keywords = {key: self._argument(key, value, data) for key, value in self.extras.items()}
         if self.batched:
-            named["batch"] = self._batch(data)
-        out = unwrapped(model)(data.x, data.edge_index, **named)
+            keywords["batch"] = self._batch(data)
+        out = unwrapped(model)(data.x, data.edge_index, **keywords)
         if self.row is None:
             return out
         rows = out.reshape(-1, self.num_graphs, *out.shape[1:])
@@ -104,12 +104,12 @@ def takes_batch(model: Any, x: Any, edge_index: Any, extras: Mapping[str, Any]) 
     with evaluating(model):
         alone = model(x, edge_index, **extras)
         try:
-            told = model(x, edge_index, **{**extras, name: one})
+            with_batch = model(x, edge_index, **{**extras, name: one})
         except Exception:  # whatever a model does with a batch that it was not given
             return False
-    if not isinstance(alone, Tensor) or not isinstance(told, Tensor) or alone.shape != told.shape:
+    if not isinstance(alone, Tensor) or not isinstance(with_batch, Tensor) or alone.shape != with_batch.shape:
         return False
-    return agree(told, alone, _ROUNDINGS * resolution_of(alone))
+    return agree(with_batch, alone, _ROUNDINGS * resolution_of(alone))
 
 
 def _one_graph(features: Tensor) -> Tensor:

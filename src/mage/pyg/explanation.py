@@ -107,8 +107,8 @@ class MAGEHeteroExplanation(HeteroExplanation):  # type: ignore[misc]  # PyG shi
     def motifs(self) -> list[tuple[list[tuple[str, int]], float]]:
         """Nodes, as type and number, and signed score of each motif."""
         kinds = [self.type_names[kind] for kind in self.motif_node_type.tolist()]
-        named = list(zip(kinds, self.motif_node_index.tolist(), strict=True))
-        pieces = [named[a:b] for a, b in itertools.pairwise(self.motif_ptr.tolist())]
+        places = list(zip(kinds, self.motif_node_index.tolist(), strict=True))
+        pieces = [places[a:b] for a, b in itertools.pairwise(self.motif_ptr.tolist())]
         return list(zip(pieces, self.motif_score.tolist(), strict=True))
 
     def threshold(self, *args: Any, **kwargs: Any) -> MAGEHeteroExplanation:
@@ -118,15 +118,15 @@ class MAGEHeteroExplanation(HeteroExplanation):  # type: ignore[misc]  # PyG shi
         return thresholded
 
 
-def _keep_by_rank(given: Any, thresholded: Any, config: ThresholdConfig | None) -> None:
+def _keep_by_rank(explanation: Any, thresholded: Any, config: ThresholdConfig | None) -> None:
     """Let ``topk`` masks keep k, by rank."""
     if config is None or config.type == ThresholdType.hard:
         return
-    for before, after in zip(given.stores, thresholded.stores, strict=True):
+    for before, after in zip(explanation.stores, thresholded.stores, strict=True):
         for name in ("node", "edge"):
             mask, score = before.get(f"{name}_mask"), before.get(f"{name}_score")
             if mask is not None and score is not None:
-                after[f"{name}_mask"] = given._threshold_mask(ranks(mask, score), config)
+                after[f"{name}_mask"] = explanation._threshold_mask(ranks(mask, score), config)
 
 
 def ranks(mask: Tensor, score: Tensor) -> Tensor:

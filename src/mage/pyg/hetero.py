@@ -33,10 +33,10 @@ class HeteroCall:
 
     def __call__(self, model: Any, data: HeteroData) -> Any:
         """The output for one graph, or for a batch of graphs."""
-        named = {key: self._argument(key, value, data) for key, value in self.extras.items()}
+        keywords = {key: self._argument(key, value, data) for key, value in self.extras.items()}
         if self.batched:
-            named["batch_dict"] = data.collect("batch")
-        return unwrapped(model)(data.collect("x"), data.collect("edge_index"), **named)
+            keywords["batch_dict"] = data.collect("batch")
+        return unwrapped(model)(data.collect("x"), data.collect("edge_index"), **keywords)
 
     def _argument(self, key: str, value: Any, data: HeteroData) -> Any:
         if key == "edge_label_index" and isinstance(value, Tensor):

@@ -70,9 +70,11 @@ def feature_masks(
     masks: dict[str | None, list[Tensor]] = {kind: [] for kind in parts[0].feature_scores}
     scores: dict[str | None, list[Tensor]] = {kind: [] for kind in parts[0].feature_scores}
     for part in parts:
-        given = part.feature_scores.values()
-        against = not any((values > 0).any() for values in given)
-        largest = max((float(np.abs(v if against else v.clip(min=0)).max(initial=0.0)) for v in given), default=0.0)
+        all_scores = part.feature_scores.values()
+        against = not any((values > 0).any() for values in all_scores)
+        largest = max(
+            (float(np.abs(v if against else v.clip(min=0)).max(initial=0.0)) for v in all_scores), default=0.0
+        )
         for kind, values in part.feature_scores.items():
             score = torch.as_tensor(values, dtype=torch.float32, device=part.nodes.device)
             if score.dim() == 1:
@@ -80,8 +82,8 @@ def feature_masks(
             elif num_nodes is not None:
                 score = part.spread(score, num_nodes)
             scores[kind].append(score)
-            shown = score.abs() if against else score.clamp(min=0)
-            masks[kind].append((shown / largest).clamp(max=1.0) if largest else shown)
+            mask = score.abs() if against else score.clamp(min=0)
+            masks[kind].append((mask / largest).clamp(max=1.0) if largest else mask)
     return {kind: (torch.stack(masks[kind]).amax(dim=0), torch.stack(scores[kind]).sum(dim=0)) for kind in masks}
 
 

@@ -173,8 +173,8 @@ def _joined_to(nodes: Tensor, edge_index: Tensor) -> Tensor:
     reached = nodes.clone()
     while True:
         touched = reached[edge_index].any(dim=0)
-        grown = reached.clone()
-        grown[edge_index[:, touched].flatten()] = True
-        if torch.equal(grown, reached):
+        larger = reached.clone()
+        larger[edge_index[:, touched].flatten()] = True
+        if torch.equal(larger, reached):
             return torch.nonzero(reached).flatten()
-        reached = grown
+        reached = larger

@@ -44,18 +44,18 @@ def class_rows(explanation: Explanation) -> tuple[str, str] | None:
     if chances is None or explanation.target is None:
         return None
     answer = html.escape(class_name(explanation, int(chances.argmax())))
-    shown = np.argsort(-chances, kind="stable")[:_MOST_CLASSES].tolist()
-    if explanation.target not in shown:
-        shown[-1] = explanation.target
+    largest = np.argsort(-chances, kind="stable")[:_MOST_CLASSES].tolist()
+    if explanation.target not in largest:
+        largest[-1] = explanation.target
     rows = "".join(
         f'<tr{" class=explained" if k == explanation.target else ""}><th scope="row">'
         f"{html.escape(class_name(explanation, k))}</th>"
         '<td><svg class="chance" viewBox="0 0 100 8" preserveAspectRatio="none" aria-hidden="true">'
         f'<rect width="{100 * chances[k]:.2f}" height="8"/></svg></td>'
         f'<td class="number">{percent(float(chances[k]))}</td></tr>'
-        for k in shown
+        for k in largest
     )
-    rest = len(chances) - len(shown)
+    rest = len(chances) - len(largest)
     more = f'<p class="faint">{plural(rest, "more class", "more classes")}</p>' if rest else ""
     other = explanation.target != int(chances.argmax())
     what = f'<p class="soft">Explained: {html.escape(class_name(explanation, explanation.target))}</p>' if other else ""

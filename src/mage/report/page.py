@@ -59,8 +59,8 @@ def save_html(
         labels: A name for each explanation; by default its class, or its model where the classes are the same.
         side_by_side: Whether all are shown beside each other; else the reader chooses one.
     """
-    given = list(explanations) if isinstance(explanations, Sequence) else [explanations]
-    page = explanations_page(given, title, text, labels, side_by_side)
+    pages = list(explanations) if isinstance(explanations, Sequence) else [explanations]
+    page = explanations_page(pages, title, text, labels, side_by_side)
     with atomic_path(path) as unfinished:
         unfinished.write_text(page, encoding="utf-8")
 

@@ -131,17 +131,17 @@ def _map(explanation: Explanation, scale: float) -> dict[str, Any] | None:
         return None
     matrix, errors = _without_noise(interactions.pair_values, scale), interactions.std_error_matrix
     weight = np.abs(matrix).sum(axis=1)
-    chosen = np.sort(np.argsort(-weight, kind="stable")[:_MOST_IN_MAP])
+    nodes = np.sort(np.argsort(-weight, kind="stable")[:_MOST_IN_MAP])
     sure = interactions.exact or not np.isfinite(errors).any()
     return {
-        "players": chosen.tolist(),
-        "values": _packed(matrix, chosen),
-        "errors": None if sure else _packed(errors, chosen),
+        "players": nodes.tolist(),
+        "values": _packed(matrix, nodes),
+        "errors": None if sure else _packed(errors, nodes),
     }
 
 
-def _packed(matrix: Floats, chosen: Integers) -> str:
-    part = matrix[np.ix_(chosen, chosen)]
+def _packed(matrix: Floats, nodes: Integers) -> str:
+    part = matrix[np.ix_(nodes, nodes)]
     return base64.b64encode(part[np.triu_indices(len(part))].astype("<f4").tobytes()).decode()
 
 

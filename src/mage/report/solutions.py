@@ -90,7 +90,7 @@ def solution_grid(explanation: Explanation) -> SolutionGrid:
             else:
                 solution = _fitting(proven, count, size)
                 if solution is None:
-                    solution = _solved(explanation, conditions, tau, count, size, spent=work)
+                    solution = _solved(explanation, conditions, tau, count, size, work=work)
                     work += 0 if solution is None else solution.work * explanation.interactions.num_players**2
             if solution is None:
                 continue
@@ -166,10 +166,10 @@ def _solved(
     tau: float | str,
     num_motifs: int,
     max_nodes: int,
-    spent: int = 0,
+    work: int = 0,
 ) -> MotifSet | None:
     """What the search finds for one setting, within what is left of the work for all; None where nothing can be."""
-    limit = _CELL_WORK // explanation.interactions.num_players**2 if spent < _ALL_WORK else 0
+    limit = _CELL_WORK // explanation.interactions.num_players**2 if work < _ALL_WORK else 0
     try:
         return find_motifs(
             explanation.interactions,

@@ -138,15 +138,15 @@ def _without_trace(
     """Explain, and assert that nothing else happened; None where the explainer refuses."""
     from mage.explainers.protocol import UnsupportedError
 
-    explanation, refusal, given = None, "none", _tensors(data)
+    explanation, refusal, tensors = None, "none", _tensors(data)
     with leaving_no_trace(model, may_draw), _counting(model) as runs:
         try:
             explanation = explainer.explain(model, data, **settings)
         except UnsupportedError as error:
             refusal = str(error)
     assert refusal.strip(), "a refusal must say why"
-    assert _tensors(data).keys() == given.keys(), "data has other attributes"
-    assert all(_equal(given[name], value) for name, value in _tensors(data).items()), "data was changed"
+    assert _tensors(data).keys() == tensors.keys(), "data has other attributes"
+    assert all(_equal(tensors[name], value) for name, value in _tensors(data).items()), "data was changed"
     if explanation is not None:
         most = sum(graphs for graphs, _ in runs)
         least = sum(min(graphs, -(-nodes // int(data.num_nodes))) for graphs, nodes in runs)
@@ -170,8 +170,8 @@ def leaving_no_trace(model: Any, may_draw: bool = False) -> Iterator[None]:
     for name, value in after.items():
         assert name in before, f"the model has {name} now"
         assert _equal(before[name], value), f"the model's {name} was changed"
-    gone = before.keys() - after.keys()
-    assert not gone, f"the model lost {', '.join(sorted(gone))}"
+    missing = before.keys() - after.keys()
+    assert not missing, f"the model lost {', '.join(sorted(missing))}"
     for name, value in _random_state().items():
         assert may_draw or _equal(randomness[name], value), f"the random state of {name} was changed"
 
@@ -258,12 +258,12 @@ def _counting(model: Any) -> Iterator[list[tuple[int, int]]]:
     runs: list[tuple[int, int]] = []
 
     @functools.wraps(inner)  # and so with the signature of the model, by which it is called
-    def forward(*arguments: Any, **named: Any) -> Any:
-        given = signature.bind(*arguments, **named).arguments
-        batch, x = (_named(name, given) for name in ("batch", "x"))
+    def forward(*arguments: Any, **keywords: Any) -> Any:
+        values = signature.bind(*arguments, **keywords).arguments
+        batch, x = (_named(name, values) for name in ("batch", "x"))
         graphs = 1 if batch is None or batch.numel() == 0 else int(batch.max()) + 1
         runs.append((graphs, graphs if x is None else len(x)))
-        return inner(*arguments, **named)
+        return inner(*arguments, **keywords)
 
     replaced = "forward" in vars(model)
     model.forward = forward

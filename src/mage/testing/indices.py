@@ -133,9 +133,9 @@ def check_fairness(compute: ComputeIndex, case: Case) -> None:
         return
     table = _random_table(case.seed)
     i, j = case.graph.edges[case.seed % case.graph.num_edges].tolist()
-    kept = [pair for pair in case.graph.edges.tolist() if pair != [i, j]]
+    edges = [pair for pair in case.graph.edges.tolist() if pair != [i, j]]
     whole = compute(_table_game(table, case.graph))
-    cut = compute(_table_game(table, PlayerGraph(case.graph.num_players, kept)))
+    cut = compute(_table_game(table, PlayerGraph(case.graph.num_players, edges)))
     others = [player for player in range(case.graph.num_players) if player not in (i, j)]
     for size in range(case.order):
         for s in itertools.combinations(others, size):

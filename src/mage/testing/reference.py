@@ -71,9 +71,9 @@ def derivative(worth: Worth, players: Sequence[int], coalition: Iterable[int]) -
     """δ_S f(T) = Σ over W ⊆ S of (−1)^(|S|−|W|) f(W ∪ T)."""
     base = frozenset(coalition)
     return sum(
-        (-1.0) ** (len(players) - size) * worth(base.union(chosen))
+        (-1.0) ** (len(players) - size) * worth(base.union(subset))
         for size in range(len(players) + 1)
-        for chosen in itertools.combinations(players, size)
+        for subset in itertools.combinations(players, size)
     )
 
 

@@ -143,8 +143,8 @@ class _HiddenStates:
         self.tokenizer, self.model = tokenizer, model
         # Where the tokenizer does not know what the model takes: RoBERTa keeps two of its positions for itself.
         positions = getattr(model.config, "max_position_embeddings", None) or 512
-        known = tokenizer.model_max_length
-        self.longest = known if known <= positions else positions - 2
+        longest = tokenizer.model_max_length
+        self.longest = longest if longest <= positions else positions - 2
 
     def __call__(self, sentences: Sequence[Words]) -> list[AnyArray]:
         import torch
@@ -206,12 +206,12 @@ def _load_encoder(name: str) -> _HiddenStates:
 def _quiet(transformers: Any) -> Iterator[None]:
     """No progress bar for the loading of weights inside; afterwards as before."""
     logging = transformers.utils.logging
-    shown = logging.is_progress_bar_enabled()
+    had_bars = logging.is_progress_bar_enabled()
     logging.disable_progress_bar()
     try:
         yield
     finally:
-        if shown:
+        if had_bars:
             logging.enable_progress_bar()
 
 

@@ -17,12 +17,12 @@ from mage.experiments.engines.failures import Failure, run_job
 
 
 class _Pickler(pickle.Pickler):
-    def reducer_override(self, thing: Any) -> Any:
+    def reducer_override(self, value: Any) -> Any:
         """Tensors travel as arrays, which hold their own numbers only."""
         torch = sys.modules.get("torch")
-        if torch is None or type(thing) is not torch.Tensor or not _is_plain(torch, thing):
+        if torch is None or type(value) is not torch.Tensor or not _is_plain(torch, value):
             return NotImplemented
-        array = thing.numpy()
+        array = value.numpy()
         # Of an array that nobody may write to, as expanded tensors have, torch would warn on the other side.
         return torch.from_numpy, (array if array.flags.writeable else np.array(array),)
 
@@ -34,10 +34,10 @@ def _is_plain(torch: Any, tensor: Any) -> bool:
     return simple and not (tensor.requires_grad or tensor.is_conj() or tensor.is_neg() or unknown_to_numpy)
 
 
-def pack(thing: Any) -> bytes:
+def pack(value: Any) -> bytes:
     """An object as bytes."""
     buffer = io.BytesIO()
-    _Pickler(buffer, protocol=pickle.HIGHEST_PROTOCOL).dump(thing)
+    _Pickler(buffer, protocol=pickle.HIGHEST_PROTOCOL).dump(value)
     return buffer.getvalue()
 
 

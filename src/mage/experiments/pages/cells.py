@@ -44,30 +44,30 @@ def tables(records: Sequence[Record]) -> list[tuple[Experiment, list[Cell]]]:
     is a table of its own.
     """
     by_name = by_cell(records)
-    known = {name: load_experiment(name) for name in experiment_names()}
-    for name, experiment in known.items():
+    experiments = {name: load_experiment(name) for name in experiment_names()}
+    for name, experiment in experiments.items():
         models = [model for dataset, model, _ in sorted(by_name) if dataset == experiment.other_models_on]
-        known[name] = experiment.with_models(models)
-    left, chosen = set(by_name), []
+        experiments[name] = experiment.with_models(models)
+    left, ordered = set(by_name), []
     while left:
-        gains = {name: len(_names(experiment) & left) for name, experiment in known.items()}
-        best = max(gains, key=lambda name: (gains[name], -len(_names(known[name]))))
+        gains = {name: len(_names(experiment) & left) for name, experiment in experiments.items()}
+        best = max(gains, key=lambda name: (gains[name], -len(_names(experiments[name]))))
         if not gains[best]:
-            chosen.append(_other_experiment(left, by_name))
+            ordered.append(_other_experiment(left, by_name))
             break
-        chosen.append(known[best])
-        left -= _names(known[best])
-    return [(experiment, _cells(experiment, by_name)) for experiment in chosen]
+        ordered.append(experiments[best])
+        left -= _names(experiments[best])
+    return [(experiment, _cells(experiment, by_name)) for experiment in ordered]
 
 
 def mixed(records: Sequence[Record]) -> list[str]:
     """Results of which the store holds several a graph (or image) and seed: other weights, settings or versions."""
-    seen: dict[tuple[Any, ...], set[tuple[Any, ...]]] = {}
+    variants: dict[tuple[Any, ...], set[tuple[Any, ...]]] = {}
     for name, group in by_cell(records).items():
         for record in group:
             results = (record.get("nodes"), record.get("infid_plus"), record["queries"])
-            seen.setdefault((name, item_of(record), record["seed"]), set()).add(results)
-    return sorted({" ".join(name) for (name, *_), results in seen.items() if len(results) > 1})
+            variants.setdefault((name, item_of(record), record["seed"]), set()).add(results)
+    return sorted({" ".join(name) for (name, *_), results in variants.items() if len(results) > 1})
 
 
 def _names(experiment: Experiment) -> set[CellName]:

@@ -105,16 +105,16 @@ def load_testbed(inputs: Inputs, dataset: str, model: str, limit: int | None = N
         limit: Take only the first so many graphs.
     """
     network, graphs = inputs.model(dataset, model), inputs.dataset(dataset)
-    chosen = [int(position) for position in graphs.explained(network, limit)]
-    if not chosen:
+    positions = [int(position) for position in graphs.explained(network, limit)]
+    if not positions:
         raise ValueError(f"{dataset}: {model} predicts none of the graphs to explain correctly")
     whole = graphs[0] if graphs.task == "node" else None
     return GraphTestbed(
         dataset,
         model,
         network,
-        {position: graphs[position] if whole is None else whole for position in chosen},
-        {position: graphs.settings(position) for position in chosen},
+        {position: graphs[position] if whole is None else whole for position in positions},
+        {position: graphs.settings(position) for position in positions},
         model_fingerprint(network),
         inputs.dataset_fingerprint(dataset),
         graphs.origin,
@@ -208,8 +208,8 @@ class GraphProcedure(Procedure):
         """Why there is no such explainer; empty if there is."""
         from mage import explainers
 
-        known = method.explainer in explainers.names()
-        return "" if known else f"the explainer {method.explainer!r} is not registered"
+        is_explainer = method.explainer in explainers.names()
+        return "" if is_explainer else f"the explainer {method.explainer!r} is not registered"
 
     def batches(self, number: int, column: Column, methods: Sequence[Method], size: int) -> Iterator[Batch]:
         """Batches of one method each."""

@@ -54,5 +54,5 @@ def _difference(pairs: Sequence[tuple[Record, Record]], metric: str) -> str:
 def _extremes(pairs: Sequence[tuple[Record, Record]], metric: str) -> list[str]:
     """The images where the second order gains most and loses most."""
     differences = np.array([second[metric] - first[metric] for first, second in pairs])
-    chosen = (pairs[int(place)] for place in (differences.argmin(), differences.argmax()))
-    return [f"{first['image']} {second[metric]:.3f} against {first[metric]:.3f}" for first, second in chosen]
+    extremes = (pairs[int(place)] for place in (differences.argmin(), differences.argmax()))
+    return [f"{first['image']} {second[metric]:.3f} against {first[metric]:.3f}" for first, second in extremes]

@@ -73,8 +73,8 @@ def random_sets(problem: Problem, antithetic: bool, seed: int) -> Iterator[Rando
     generator = np.random.default_rng(seed)
     places = _places(problem)
     while True:
-        drawn = generator.random((_DRAW, len(places), problem.num_players + 1))
-        for part in np.split(drawn, _PARTS):
+        uniform = generator.random((_DRAW, len(places), problem.num_players + 1))
+        for part in np.split(uniform, _PARTS):
             numbers = np.concatenate([part, 1 - part], axis=1) if antithetic else part
             yield _weighted(problem, numbers, places * (2 if antithetic else 1), len(places))
 

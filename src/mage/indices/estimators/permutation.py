@@ -83,8 +83,8 @@ def random_orderings(num_players: int, antithetic: bool, seed: int) -> Iterator[
     """Orderings, in batches that grow, so that there is soon something to show or to keep."""
     generator = np.random.default_rng(seed)
     while True:
-        drawn = generator.permuted(np.tile(np.arange(num_players), (_DRAW, 1)), axis=1)
-        for part in np.split(drawn, _PARTS):
+        orderings = generator.permuted(np.tile(np.arange(num_players), (_DRAW, 1)), axis=1)
+        for part in np.split(orderings, _PARTS):
             yield np.stack([part, part[:, ::-1]], axis=1).reshape(-1, num_players) if antithetic else part
 
 

@@ -218,11 +218,11 @@ class _Needed:
     def units(self, terms: Terms, unit: int, least: int) -> int:
         """How many of the next units the budget allows, or the least to take; they are then counted."""
         # Rows are numbered as they come, so the largest number up to a unit's end tells how many there are.
-        known = self._table.size
-        rows = np.maximum(np.maximum.accumulate(self._table.intern(terms.coalitions)) + 1, known)
+        size = self._table.size
+        rows = np.maximum(np.maximum.accumulate(self._table.intern(terms.coalitions)) + 1, size)
         ends = terms.ends[unit - 1 :: unit]
-        costs = np.concatenate([[known], rows])[ends]
+        costs = np.concatenate([[size], rows])[ends]
         self.at_least = self.at_least or int(costs[0])
         fitting = max(least, int(np.searchsorted(costs, self._budget, side="right")))
-        self.count = int(costs[fitting - 1]) if fitting else known
+        self.count = int(costs[fitting - 1]) if fitting else size
         return fitting

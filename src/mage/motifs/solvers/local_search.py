@@ -35,20 +35,20 @@ def improved(problem: MotifProblem, labels: Integers) -> Integers:
 def _moves(problem: MotifProblem, labels: Integers) -> Iterator[tuple[float, int, int, int]]:
     """Moves by falling gain: what they gain, who leaves its motif, who joins which motif."""
     n = problem.num_nodes
-    taken = labels != 0
-    names = np.unique(labels[taken]).tolist()
+    members = labels != 0
+    names = np.unique(labels[members]).tolist()
     couplings = {name: _couplings(problem, labels == name) for name in names}
     # What each member loses to its motif by leaving; the last entry stands for nobody.
     lost = np.full(n + 1, np.inf)
-    lost[_NOBODY] = 0.0 if taken.sum() < problem.max_nodes else np.inf
-    for name, (held, _) in couplings.items():
+    lost[_NOBODY] = 0.0 if members.sum() < problem.max_nodes else np.inf
+    for name, (worths, _) in couplings.items():
         free = (labels == name) & ~problem.required
-        lost[:-1][free] = held[free]
+        lost[:-1][free] = worths[free]
     gains, places = [-lost[:-1]], [(np.arange(n), np.full(n, _NOBODY), np.zeros(n, dtype=np.int64))]
-    for name, (held, coupling) in couplings.items():
-        near = problem.graph.neighbours((labels == name)[None])[0] & ~taken & ~problem.forbidden
+    for name, (worths, coupling) in couplings.items():
+        near = problem.graph.neighbours((labels == name)[None])[0] & ~members & ~problem.forbidden
         joining = np.flatnonzero(near)
-        change = held[joining][None, :] - lost[:, None]
+        change = worths[joining][None, :] - lost[:, None]
         change[:-1] -= np.where((labels == name)[:, None], coupling[:, joining], 0.0)
         gains.append(change.ravel())
         leaving = np.repeat(np.arange(n + 1), len(joining))
@@ -70,5 +70,5 @@ def _couplings(problem: MotifProblem, members: Masks) -> tuple[Floats, Floats]:
             np.add.at(coupling, ends, problem.triple[side, inside])
     # A triple with two members in the motif was counted for each of them.
     twice = coupling - problem.pair[side]
-    held = problem.node[side] + (problem.pair[side] + twice / 2) @ members
-    return held, coupling
+    worths = problem.node[side] + (problem.pair[side] + twice / 2) @ members
+    return worths, coupling

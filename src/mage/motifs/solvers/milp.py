@@ -232,8 +232,8 @@ class MotifProgram:
         """A connected family out of the solver's answer: the best components of it."""
         problem, labels = self.problem, np.zeros(self.problem.num_nodes, dtype=np.int64)
         pieces: list[Masks] = []
-        for chosen in self._chosen(values):
-            parts = [np.isin(np.arange(problem.num_nodes), part) for part in problem.graph.components(chosen)]
+        for members in self._chosen(values):
+            parts = [np.isin(np.arange(problem.num_nodes), part) for part in problem.graph.components(members)]
             parts.sort(key=self._rank)
             pieces += parts if self.merged else parts[:1]
         for rank, part in enumerate(sorted(pieces, key=self._rank)[: problem.num_motifs], start=1):
@@ -253,8 +253,8 @@ class MotifProgram:
     # -- cuts -----------------------------------------------------------------------------------------------------
 
     def _cut(self, values: Floats) -> None:
-        for slot, chosen in enumerate(self._chosen(values)):
-            parts = self.problem.graph.components(chosen)
+        for slot, members in enumerate(self._chosen(values)):
+            parts = self.problem.graph.components(members)
             if len(parts) > 1:
                 around = [self._around(part) for part in parts]
                 (self._cut_merged if self.merged else self._cut_slot)(slot, parts, around, values)
@@ -289,8 +289,10 @@ class MotifProgram:
             heads = [max(parts[rank], key=lambda v: weights[v]) for rank in strongest]
             for place, rank in enumerate(strongest):
                 for v in parts[rank]:
-                    chosen = [*heads[:place], v, *heads[place + 1 :]]
-                    self._rows.at_most([x[c] for c in chosen], [x[w] for w in border], float(problem.num_motifs))
+                    representatives = [*heads[:place], v, *heads[place + 1 :]]
+                    self._rows.at_most(
+                        [x[c] for c in representatives], [x[w] for w in border], float(problem.num_motifs)
+                    )
 
 
 def _distances(problem: MotifProblem) -> Floats:

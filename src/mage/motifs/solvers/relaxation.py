@@ -113,9 +113,9 @@ class _Choice:
         highest = potential.max(axis=0)
         free = np.where(problem.forbidden | problem.required, -np.inf, highest)
         room = problem.max_nodes - int(problem.required.sum())
-        chosen = problem.required | ((free > 0) & _largest(free[None], room)[0])
-        self.bound = float(highest[chosen].sum())
-        self.chosen: Masks = chosen & (potential == highest)
+        selection = problem.required | ((free > 0) & _largest(free[None], room)[0])
+        self.bound = float(highest[selection].sum())
+        self.chosen: Masks = selection & (potential == highest)
         self.chosen[1] &= ~self.chosen[0]
         self.partner &= self.chosen[:, :, None]
 
@@ -124,13 +124,13 @@ class _Choice:
         triples = self._triples
         partner = self.partner.astype(np.float64)
         flat = partner.reshape(2, -1)
-        chosen = self.chosen.astype(np.float64)
-        seen = np.where(division.views > 0, flat[:, triples.ij].reshape(division.views.shape), 0.0)
-        both = (chosen[:, triples.i] - flat[:, triples.ij] - flat[:, triples.ik]).reshape(*division.clashes.shape, 2)
+        selection = self.chosen.astype(np.float64)
+        views = np.where(division.views > 0, flat[:, triples.ij].reshape(division.views.shape), 0.0)
+        both = (selection[:, triples.i] - flat[:, triples.ij] - flat[:, triples.ik]).reshape(*division.clashes.shape, 2)
         clash = np.where((division.views < 0).reshape(both.shape).any(axis=3), both[..., 0], 0.0)
         return Division(
             (partner - partner.transpose(0, 2, 1)) / 2,
-            seen - seen.mean(axis=2, keepdims=True),
+            views - views.mean(axis=2, keepdims=True),
             np.where((division.clashes <= 0) & (clash > 0), 0.0, clash),
         )
 

@@ -57,8 +57,8 @@ def _polished(problem: MotifProblem, division: Division, labels: Integers) -> In
         if not strongest.any():
             break
         side = problem.side_of(strongest)
-        held = problem.node[side] + problem.pair[side] @ strongest
-        forbidden[np.argmax(np.where(strongest, held, -np.inf))] = True
+        worths = problem.node[side] + problem.pair[side] @ strongest
+        forbidden[np.argmax(np.where(strongest, worths, -np.inf))] = True
         dive = run_search(replace(problem, forbidden=forbidden.copy()), division, None, 3 * problem.max_nodes)
         labels = improved(problem, problem.nothing if dive.labels is None else dive.labels)
         best = max(best, labels, key=problem.objective)

@@ -88,7 +88,7 @@ def recurring_cores(
                 number = catalogue.number(motifs[place][1].induced(_nodes(mask)))
                 occurrences.setdefault(number, {}).setdefault(place, []).append(mask)
         recurring: dict[tuple[int, int], int] = {}
-        grown: dict[int, set[int]] = {}
+        larger: dict[int, set[int]] = {}
         for number, places in occurrences.items():
             graphs = tuple(sorted({motifs[place][0] for place in places}))
             if len(graphs) < least_graphs:
@@ -101,10 +101,10 @@ def recurring_cores(
                         part = smaller.get((place, mask & ~(1 << v)))
                         if part is not None and len(cores[part].graphs) == len(graphs):
                             cores[part].closed = False
-                    grown.setdefault(place, set()).update(_grown(mask, neighbours[place]))
+                    larger.setdefault(place, set()).update(_grown(mask, neighbours[place]))
         smaller = recurring
-        level = {place: masks for place, masks in grown.items() if len(masks) <= most_pieces}
-        complete &= len(level) == len(grown)
+        level = {place: masks for place, masks in larger.items() if len(masks) <= most_pieces}
+        complete &= len(level) == len(larger)
     return list(cores.values()), complete
 
 

@@ -40,9 +40,9 @@ class Entry:
     @property
     def number(self) -> int | None:
         """Position of the graph (or node) in its dataset: as it was recorded, or as the name of the file says."""
-        given = self.origin.position
-        named = _NUMBERED.fullmatch(self.file)
-        return int(named[1]) if given is None and named is not None else given
+        position = self.origin.position
+        match = _NUMBERED.fullmatch(self.file)
+        return int(match[1]) if position is None and match is not None else position
 
     @property
     def name(self) -> str:
@@ -99,10 +99,12 @@ def read_entries(paths: list[Path]) -> tuple[list[Entry], list[tuple[str, str]]]
 
 def class_names(entries: list[Entry]) -> list[str]:
     """Names of the classes, as the explanations carry them; class 0, class 1 and so on where they do not."""
-    named = {entry.explanation.class_names for entry in entries} - {()}
-    first = list(named.pop()) if len(named) == 1 else []  # of several datasets one name must not stand for two things
-    seen = [value for entry in entries for value in (entry.explanation.target, entry.label, entry.predicted)]
-    count = max([value + 1 for value in seen if value is not None], default=0)
+    variants = {entry.explanation.class_names for entry in entries} - {()}
+    first = (
+        list(variants.pop()) if len(variants) == 1 else []
+    )  # of several datasets one name must not stand for two things
+    numbers = [value for entry in entries for value in (entry.explanation.target, entry.label, entry.predicted)]
+    count = max([value + 1 for value in numbers if value is not None], default=0)
     return first + [f"class {number}" for number in range(len(first), count)]
 
 

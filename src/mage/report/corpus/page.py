@@ -103,9 +103,9 @@ def _lead(entries: Sequence[Entry]) -> str:
     names = class_names(list(entries))
     targets = [explanation.target for explanation in explanations if explanation.target is not None]
     facts += [f"{targets.count(target)} as {names[target]}" for target in sorted(set(targets))]
-    known = [entry.right for entry in entries if entry.right is not None]
-    if known:
-        facts.append(f"{sum(known)} of {len(known)} predicted rightly")
+    verdicts = [entry.right for entry in entries if entry.right is not None]
+    if verdicts:
+        facts.append(f"{sum(verdicts)} of {len(verdicts)} predicted rightly")
     facts.append(f"{sum(explanation.interactions.exact for explanation in explanations)} with an exact index")
     facts.append(f"{sum(each.motifs.proof == PROVEN for each in explanations)} with motifs {PROVEN}")
     queries = float(np.median([explanation.num_queries for explanation in explanations]))
@@ -121,10 +121,10 @@ def _notes(entries: Sequence[Entry], skipped: Sequence[tuple[str, str]]) -> str:
     sources = sorted({entry.source for entry in entries} - {""})
     if len(sources) > 1:
         notes.append(f"This folder mixes {len(sources)} sources: {'; '.join(sources)}. Counts are over all of them.")
-    seen: dict[Any, int] = {}
+    counts: dict[Any, int] = {}
     for entry in entries:
-        seen[entry.source, entry.name] = seen.get((entry.source, entry.name), 0) + 1
-    repeated = sum(number > 1 for number in seen.values())
+        counts[entry.source, entry.name] = counts.get((entry.source, entry.name), 0) + 1
+    repeated = sum(number > 1 for number in counts.values())
     if repeated:
         many = "graph is" if repeated == 1 else "graphs are"
         notes.append(f"{repeated} {many} here more than once, explained with other options; each explanation counts.")

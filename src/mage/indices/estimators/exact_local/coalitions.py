@@ -91,19 +91,19 @@ def _around(graph: PlayerGraph, centre: int, radius: int, budget: int) -> Bits:
     ball = np.concatenate([[centre], others])
     # The enumeration lists coalitions by their smallest member: with the centre first, those with it come first.
     inner = PlayerGraph(len(ball), np.argwhere(np.triu(adjacency[np.ix_(ball, ball)])))
-    kept, listed = [], 0
+    blocks, listed = [], 0
     for masks in inner.connected_coalitions():
         with_centre = masks[masks[:, 0]]
         listed += len(with_centre)
         close = with_centre[_within(with_centre, inner.adjacency, radius)]
         whole = np.zeros((len(close), graph.num_players), dtype=bool)
         whole[:, ball] = close
-        kept.append(packing.pack(whole))
+        blocks.append(packing.pack(whole))
         if len(with_centre) < len(masks):
             break
         if listed > 10 * budget:
             raise _too_many(budget, radius)
-    return np.concatenate(kept)
+    return np.concatenate(blocks)
 
 
 def _within(masks: Masks, adjacency: Masks, radius: int) -> Masks:

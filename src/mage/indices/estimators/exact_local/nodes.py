@@ -142,20 +142,20 @@ def _cover(examples: _Examples, colours: CoalitionTable, colouring: Colouring, b
     """Coalitions that show every colour: each that still shows a new one, large ones first, which show more at once."""
     order = np.argsort(-packing.sizes(examples.members), kind="stable")
     candidates = examples.members[order]
-    known = np.zeros(len(candidates), dtype=np.bool_)
-    chosen: list[int] = []
+    met_before = np.zeros(len(candidates), dtype=np.bool_)
+    cover: list[int] = []
     start, step = 0, _FIRST_STEP
     while start < len(candidates):
-        rows = start + np.flatnonzero(~known[order[start : start + step]])
-        place, shown = _places(colours, colouring.of_nodes(candidates[rows]))
+        rows = start + np.flatnonzero(~met_before[order[start : start + step]])
+        place, has_place = _places(colours, colouring.of_nodes(candidates[rows]))
         for number, row in enumerate(rows):
-            if not known[order[row]]:
-                chosen.append(int(row))
-                known[place[number, shown[number]]] = True
-        if len(chosen) > budget:
+            if not met_before[order[row]]:
+                cover.append(int(row))
+                met_before[place[number, has_place[number]]] = True
+        if len(cover) > budget:
             raise _too_many(f"more than the {budget:,} queries that budget leaves")
         start, step = start + step, min(2 * step, _CHUNK)
-    return candidates[chosen]
+    return candidates[cover]
 
 
 def _places(table: CoalitionTable, colours: Bits) -> tuple[Integers, Masks]:
@@ -177,10 +177,10 @@ def _from_coalitions(
     with progress_bar("neighbourhoods", len(coalitions), progress) as tick:
         for start in range(0, len(coalitions), _CHUNK):
             block = coalitions[start : start + _CHUNK]
-            added, shown = contributions(block), colouring.of_nodes(block)
-            place, known = _places(colours, shown)
-            np.minimum.at(low, place[known], added[known])
-            np.maximum.at(high, place[known], added[known])
+            contribution_rows, node_colours = contributions(block), colouring.of_nodes(block)
+            place, has_place = _places(colours, node_colours)
+            np.minimum.at(low, place[has_place], contribution_rows[has_place])
+            np.maximum.at(high, place[has_place], contribution_rows[has_place])
             tick(len(block))
     scale = max(float(np.abs(high).max()), float(np.abs(low).max()), 1e-300)
     apart = float((high - low).max()) / scale
@@ -196,13 +196,13 @@ def _check(game: Game, colours: CoalitionTable, values: Floats, refinement: Refi
     """Compare the worths of random coalitions with the sums of what their members add."""
     reach, colouring, _ = refinement
     coalitions = check_coalitions(game.graph, seed)
-    shown = colouring.of_nodes(packing.pack(coalitions))
-    place, known = _places(colours, shown)
-    known |= ~coalitions
+    node_colours = colouring.of_nodes(packing.pack(coalitions))
+    place, has_place = _places(colours, node_colours)
+    has_place |= ~coalitions
     predicted = np.where(coalitions, values[place], 0.0).sum(axis=1)
     worths = game.worth(coalitions)
     scale = max(float(np.abs(worths).max()), 1e-300)
-    violation = np.where(known.all(axis=1), np.abs(predicted - worths), np.inf)
+    violation = np.where(has_place.all(axis=1), np.abs(predicted - worths), np.inf)
     worst = int(violation.argmax())
     if violation[worst] > allowance(game, worths, reach.tolerance):
         raise NotLocalError(

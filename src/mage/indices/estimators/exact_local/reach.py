@@ -60,16 +60,16 @@ def measure_reach(game: Game, contributions: NodeContributions, seed: int) -> Re
     coalitions = generator.random((CHECKS, n)) < generator.uniform(0.5, 1.0, size=(CHECKS, 1))
     nodes = generator.integers(n, size=CHECKS)
     coalitions[np.arange(CHECKS), nodes] = True
-    seen = np.zeros_like(coalitions)
-    seen[np.arange(CHECKS), nodes] = True
+    ball = np.zeros_like(coalitions)
+    ball[np.arange(CHECKS), nodes] = True
     for _ in range(game.num_hops):
-        seen |= (seen @ adjacency) & coalitions
+        ball |= (ball @ adjacency) & coalitions
     picked = np.arange(CHECKS), nodes
     added = contributions(packing.pack(coalitions))[picked]
     tolerance = tolerance_of(game, _ROUNDINGS)
     allowed = allowance(game, added, tolerance)
     reach = Reach(game.num_hops, False, packing.pack(coalitions), nodes, added, tolerance, allowed)
-    return reach._replace(extra_hop=not reach.agrees(contributions(packing.pack(seen))[picked]))
+    return reach._replace(extra_hop=not reach.agrees(contributions(packing.pack(ball))[picked]))
 
 
 class Refinement(NamedTuple):
@@ -88,9 +88,9 @@ class Refinement(NamedTuple):
 
 def refinement_of(problem: Problem, contributions: NodeContributions) -> Refinement:
     """What tells the nodes of a problem's game apart, measured once for each problem."""
-    kept = problem.facts.get("refinement")
-    if isinstance(kept, Refinement):
-        return kept
+    stored = problem.facts.get("refinement")
+    if isinstance(stored, Refinement):
+        return stored
     game = problem.game
     refinement = _refinement(game, contributions, measure_reach(game, contributions, problem.request.seed))
     problem.facts["refinement"] = refinement

@@ -22,9 +22,9 @@ def essential(population: Population, most: int) -> Integers:
     sizes = packing.sizes(population.members)
     needed = population.at_boundary
     component = _component_sizes(population.graph, population.members)
-    wanted = (sizes <= 2) | (component - sizes <= 1)
+    near_ends = (sizes <= 2) | (component - sizes <= 1)
     influence = population.influence()
-    others = np.flatnonzero(wanted & ~needed)
+    others = np.flatnonzero(near_ends & ~needed)
     room = max(0, most - int(needed.sum()))
     best = others[np.argsort(-influence[others], kind="stable")[:room]]
     return np.sort(np.concatenate([np.flatnonzero(needed), best]))
@@ -80,9 +80,9 @@ class Spread:
         weight = np.bincount(where, weights, minlength=len(edges) + 1)
         number = np.bincount(where, minlength=len(edges) + 1)
         means = np.divide(total, weight, out=np.full(len(weight), overall), where=weight > 0)
-        pulled = (number * means + _PRIOR_WEIGHT * overall) / (number + _PRIOR_WEIGHT)
+        shrunken = (number * means + _PRIOR_WEIGHT * overall) / (number + _PRIOR_WEIGHT)
         self._edges = edges
-        self._deviations = np.sqrt(np.maximum(pulled, _LEAST_SHARE**2 * overall))
+        self._deviations = np.sqrt(np.maximum(shrunken, _LEAST_SHARE**2 * overall))
 
     def __call__(self, sizes: Integers) -> Floats:
         """σ of coalitions of these sizes."""

@@ -101,9 +101,9 @@ class Population:
         ]
         for start in range(0, len(worths), 1 << 16):
             part = slice(start, start + (1 << 16))
-            chosen = part if rows is None else rows[part]
-            members = np.ascontiguousarray(self.members[chosen])
-            neighbours = np.ascontiguousarray(self.neighbours[chosen])
+            place = part if rows is None else rows[part]
+            members = np.ascontiguousarray(self.members[place])
+            neighbours = np.ascontiguousarray(self.neighbours[place])
             for accumulator in sums:
                 accumulator.add(members, neighbours, np.ascontiguousarray(worths[part]))
         return np.concatenate([np.zeros(0), *(accumulator.values() for accumulator in sums)])
@@ -141,8 +141,8 @@ def _sampled(graph: PlayerGraph, measures: Mapping[int, Measure], seed: int) -> 
     listed, size = _listed(graph, measures, _SAMPLED // 4)
     generator = np.random.default_rng(seed)
     batches: list[list[Bits]] = [[] for _ in range(_BATCHES)]
-    draws = met = 0
-    while met < _SAMPLED:
+    draws = num_large = 0
+    while num_large < _SAMPLED:
         for batch in batches:
             chance = (np.arange(_DRAWS) + generator.random(_DRAWS))[:, None] / _DRAWS
             labels = graph.component_labels(generator.random((_DRAWS, graph.num_players)) < chance)
@@ -150,7 +150,7 @@ def _sampled(graph: PlayerGraph, measures: Mapping[int, Measure], seed: int) -> 
             components = labels[rows] == ranks[:, None]
             large = packing.pack(components[components.sum(axis=1) > size])
             batch.append(large)
-            met += len(large)
+            num_large += len(large)
         draws += _DRAWS
     from scipy.special import betaln  # as above
 

@@ -169,7 +169,7 @@ def candidates(name: str) -> list[str]:
 
 def _terms(graph: PlayerGraph) -> tuple[Bits, Floats]:
     """Connected sets of up to four players, whole sizes while there is room, and how freely each may be used."""
-    kept: list[Bits] = []
+    blocks: list[Bits] = []
     for size in range(1, _LARGEST_TERM + 1):
         listed, total = [], 0
         for block in graph.blocks(max_size=size):
@@ -177,8 +177,8 @@ def _terms(graph: PlayerGraph) -> tuple[Bits, Floats]:
             total += len(listed[-1])
             if total > _MOST_TERMS:
                 break
-        if size > 1 and sum(map(len, kept)) + total > _MOST_TERMS:
+        if size > 1 and sum(map(len, blocks)) + total > _MOST_TERMS:
             break
-        kept.append(np.concatenate(listed))
-    terms = np.ascontiguousarray(np.concatenate(kept))
+        blocks.append(np.concatenate(listed))
+    terms = np.ascontiguousarray(np.concatenate(blocks))
     return terms, 2.0 ** (-(packing.sizes(terms) - 1) / 2)

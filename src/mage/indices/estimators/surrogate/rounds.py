@@ -112,49 +112,53 @@ class Rounds:
         if state.spread is not None:
             importance = importance * state.spread(self._size[open_rows])
         fold = self._generator.permutation(len(open_rows)) % _FOLDS
-        chances, drawn = np.zeros(len(open_rows)), []
+        chances, samples = np.zeros(len(open_rows)), []
         for number in range(_FOLDS):
             inside = np.flatnonzero(fold == number)
             share = size // _FOLDS + (number < size % _FOLDS)
             chances[inside] = inclusion(np.maximum(importance[inside], 1e-300), share)
-            drawn.append(inside[draw(chances[inside], self._generator)])
+            samples.append(inside[draw(chances[inside], self._generator)])
         before = np.flatnonzero(state.known)
-        picked = np.concatenate(drawn)
+        picked = np.concatenate(samples)
         self.ask(open_rows[picked])
         guesses = np.empty(len(open_rows))
         # Small matrices on many threads spend their time waiting for each other, on a busy machine a hundredfold.
         with one_blas_thread():
-            for number, model in enumerate(self._models(open_rows, chances, drawn, before)):
+            for number, model in enumerate(self._models(open_rows, chances, samples, before)):
                 rows = open_rows[fold == number]
                 guesses[fold == number] = model.predict(population.members[rows], population.neighbours[rows])
-        self._combine(open_rows, guesses, chances, drawn, before)
+        self._combine(open_rows, guesses, chances, samples, before)
         return len(picked)
 
-    def _models(self, open_rows: Integers, chances: Floats, drawn: list[Integers], before: Integers) -> list[Regressor]:
+    def _models(
+        self, open_rows: Integers, chances: Floats, samples: list[Integers], before: Integers
+    ) -> list[Regressor]:
         """For each fold a regressor that has not seen it: the kind that does best on the other folds."""
         population, state = self._population, self.state
         fitted: dict[str, list[Regressor]] = {}
         costs: dict[str, Floats] = {}
         for name in self._candidates:
             fitted[name], cost = [], []
-            for number, held_out in enumerate(drawn):
-                others = [open_rows[rows] for other, rows in enumerate(drawn) if other != number]
-                seen, unseen = np.concatenate([before, *others]), open_rows[held_out]
+            for number, held_out in enumerate(samples):
+                others = [open_rows[rows] for other, rows in enumerate(samples) if other != number]
+                training, testing = np.concatenate([before, *others]), open_rows[held_out]
                 model = make(name, population.graph)
-                model.fit(population.members[seen], population.neighbours[seen], state.worths[seen])
-                errors = state.worths[unseen] - model.predict(population.members[unseen], population.neighbours[unseen])
-                price = (self._influence[unseen] / chances[held_out]) ** 2 * (1 - chances[held_out])
+                model.fit(population.members[training], population.neighbours[training], state.worths[training])
+                errors = state.worths[testing] - model.predict(
+                    population.members[testing], population.neighbours[testing]
+                )
+                price = (self._influence[testing] / chances[held_out]) ** 2 * (1 - chances[held_out])
                 cost.append(float(np.sum(price * errors**2)))
                 fitted[name].append(model)
             costs[name] = np.array(cost)
         best = []
-        for number in range(len(drawn)):
+        for number in range(len(samples)):
             elsewhere = {name: float(cost.sum() - cost[number]) for name, cost in costs.items()}
             best.append(fitted[min(elsewhere, key=lambda name: elsewhere[name])][number])
         return best
 
     def _combine(
-        self, open_rows: Integers, guesses: Floats, chances: Floats, drawn: list[Integers], before: Integers
+        self, open_rows: Integers, guesses: Floats, chances: Floats, samples: list[Integers], before: Integers
     ) -> None:
         """This round's estimate and variance, averaged with those of the rounds before."""
         population, state = self._population, self.state
@@ -163,12 +167,12 @@ class Rounds:
         filled[open_rows] = guesses
         moments = Moments.of(population.index(population.weights * filled))
         errors = np.zeros(len(open_rows))
-        for rows in drawn:
+        for rows in samples:
             places = open_rows[rows]
             errors[rows] = state.worths[places] - guesses[rows]
             scaled = population.weights[places] * errors[rows] / chances[rows]
             moments.add_draw(population, places, scaled, 1 - chances[rows], self._part_generator)
-        picked = np.concatenate(drawn)
+        picked = np.concatenate(samples)
         uncertain = picked[chances[picked] < 1]
         state.spread = Spread(
             self._size[open_rows[uncertain]],

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import cast
 
 import numpy as np
@@ -15,6 +16,7 @@ from mage.games.memo import CoalitionTable
 from mage.games.state_trees import StateTrees
 
 _ROOTS_AT_ONCE = 1 << 12
+_WORTH_TREES = 0.75  # nodes of trees for each node of whole graphs; a node of a tree takes longer to build
 
 
 class NodeStates:
@@ -49,27 +51,28 @@ class NodeStates:
 
         States that have not been met are computed, even if they are many.
         """
-        return cast("Integers", self._rows(coalitions, len(coalitions) * len(self._trees.colouring.column)))
+        return cast("Integers", self._rows(coalitions, math.inf))
 
     def rows_if_cheap(self, coalitions: Bits) -> Integers | None:
-        """The same, or None where the trees of the new states may have more nodes than the coalitions' graphs."""
-        height = self._trees.colouring.rounds + 1
-        return self._rows(coalitions, len(coalitions) * len(self._trees.colouring.column) // height)
+        """The same, or None where the trees of the new states are more work than the coalitions' graphs."""
+        return self._rows(coalitions, _WORTH_TREES * len(coalitions) * self._trees.participants.graph.num_nodes)
 
-    def _rows(self, coalitions: Bits, most: int) -> Integers | None:
+    def _rows(self, coalitions: Bits, most_nodes: float) -> Integers | None:
         colours = self._trees.colouring.of_nodes(coalitions)
         there = colours != 0
         rows = self._table.find(colours.reshape(-1, 1)).reshape(colours.shape)
         unknown = np.flatnonzero(there & (rows < 0))
         if len(unknown):
             fresh = unknown[np.unique(colours.ravel()[unknown], return_index=True)[1]]
-            if len(fresh) > most:
-                return None
             coalition, node = np.unravel_index(fresh, rows.shape)
-            parts = [
-                self._learn(coalitions, coalition[start : start + _ROOTS_AT_ONCE], node[start : start + _ROOTS_AT_ONCE])
-                for start in range(0, len(fresh), _ROOTS_AT_ONCE)
-            ]
+            parts = []
+            for start in range(0, len(fresh), _ROOTS_AT_ONCE):
+                places, roots = coalition[start : start + _ROOTS_AT_ONCE], node[start : start + _ROOTS_AT_ONCE]
+                tree = self._trees(coalitions[places], roots)
+                # Colours are in no order, so that the first tree is like the others.
+                if start == 0 and len(tree.batch) * len(fresh) > most_nodes * len(roots):
+                    return None
+                parts.append(self._learn(tree, coalitions, places, roots))
             # Colours last: a run that was broken off leaves none without its embedding.
             tables = [self.embeddings[: self._table.size]] if self._parts else []
             self._parts = [torch.cat([*tables, *parts])]
@@ -81,12 +84,11 @@ class NodeStates:
         """The embedding of one node in each coalition [q, width], from their computation trees."""
         return self._run(self._trees(coalitions, nodes))[: len(nodes)]
 
-    def _learn(self, coalitions: Bits, rows: Integers, nodes: Integers) -> Tensor:
+    def _learn(self, tree: Data, coalitions: Bits, rows: Integers, nodes: Integers) -> Tensor:
         """Embeddings of a node in each of some rows of coalitions: from trees, or as they are if that is less work."""
-        data = self._trees(coalitions[rows], nodes)
         distinct, rank = np.unique(rows, return_inverse=True)
-        if len(data.batch) <= len(distinct) * self._trees.participants.graph.num_nodes:
-            return self._run(data)[: len(nodes)]
+        if len(tree.batch) <= len(distinct) * self._trees.participants.graph.num_nodes:
+            return self._run(tree)[: len(nodes)]
         embeddings = self.embed_all(coalitions[distinct])
         return embeddings[torch.from_numpy(rank), torch.from_numpy(nodes)]
 

@@ -7,7 +7,7 @@ INPUTS := pyproject.toml constraints.txt
 PYTEST := OMP_NUM_THREADS=$${OMP_NUM_THREADS:-1} $(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder
 NUMERIC := tests/_torch tests/games tests/indices tests/motifs tests/explainers tests/metrics tests/experiments
 
-.PHONY: demo test test-long test-portable test-ray lint docs gallery screenshots pages benchmark clean
+.PHONY: demo test test-long test-portable test-variants test-ray lint docs gallery screenshots pages benchmark clean
 
 demo: $(VENV)/.demo
 	$(BIN)/mage demo --output demo-output
@@ -22,6 +22,14 @@ test-long: $(VENV)/.dev
 # The rooms that compute, with kernels that round in another order, as on another processor.
 test-portable: $(VENV)/.dev
 	ATEN_CPU_CAPABILITY=default $(PYTEST) $(NUMERIC)
+
+# The whole suite as on other machines: other kernels, sums in another order, more threads, four busy processes beside it.
+test-variants: $(VENV)/.dev
+	ATEN_CPU_CAPABILITY=default $(PYTEST)
+	ATEN_CPU_CAPABILITY=avx2 $(PYTEST)
+	MKL_CBWR=COMPATIBLE $(PYTEST)
+	export OMP_NUM_THREADS=4; $(PYTEST)
+	@for _ in 1 2 3 4; do $(BIN)/python -c 'while True: pass' & busy="$$busy $$!"; done; trap "kill $$busy" EXIT; $(PYTEST)
 
 test-ray: $(VENV)/.dev
 	$(BIN)/python -m pytest -m ray

@@ -41,12 +41,12 @@ def usual_way(model: torch.nn.Module, data: Data, masks: np.ndarray, target: int
 
 def speed(model: torch.nn.Module, data: Data, max_nodes: int) -> float:
     game = ModelGame(model, data, output="probability", masking="split")
-    asked: list[np.ndarray] = []
+    coalitions: list[np.ndarray] = []
     answers: list[np.ndarray] = []
     evaluate = game.value_fn
 
     def watched(masks: np.ndarray) -> np.ndarray:
-        asked.append(masks.copy())
+        coalitions.append(masks.copy())
         answers.append(evaluate(masks))
         return answers[-1]
 
@@ -54,15 +54,15 @@ def speed(model: torch.nn.Module, data: Data, max_nodes: int) -> float:
     start = time.perf_counter()
     SubgraphX().search(game, max_nodes)
     ours = time.perf_counter() - start
-    masks, values = np.concatenate(asked), np.concatenate(answers)
-    some = np.random.default_rng(0).permutation(len(masks))[:ONE_BY_ONE]
+    masks, values = np.concatenate(coalitions), np.concatenate(answers)
+    sample = np.random.default_rng(0).permutation(len(masks))[:ONE_BY_ONE]
     start = time.perf_counter()
-    theirs = usual_way(model, data, masks[some], int(game.target))
-    usual = (time.perf_counter() - start) / len(some) * len(masks)
-    ratio, difference = usual / ours, abs(theirs - values[some]).max()
+    theirs = usual_way(model, data, masks[sample], int(game.target))
+    usual = (time.perf_counter() - start) / len(sample) * len(masks)
+    ratio, difference = usual / ours, abs(theirs - values[sample]).max()
     print(
         f"SubgraphX, {len(masks):,} queries: {ours:.2f} s, search included; one graph at a time {usual:.1f} s "
-        f"(from {len(some):,} of them), {ratio:.0f} times as long; largest difference {difference:.1e}"
+        f"(from {len(sample):,} of them), {ratio:.0f} times as long; largest difference {difference:.1e}"
     )
     return ratio
 
@@ -89,10 +89,10 @@ def main() -> None:
         rows = []
         for i in map(int, chosen):
             data = dataset[i]
-            found = explainer.explain(model, data, **dataset.settings(i))
-            f1 = node_f1(found, np.flatnonzero(data.node_motif.numpy() >= 0), data.num_nodes)
-            auc = edge_auc(found.edge_scores, data.edge_motif.numpy() >= 0)
-            rows.append((f1, auc, found.seconds, found.num_queries))
+            explanation = explainer.explain(model, data, **dataset.settings(i))
+            f1 = node_f1(explanation, np.flatnonzero(data.node_motif.numpy() >= 0), data.num_nodes)
+            auc = edge_auc(explanation.edge_scores, data.edge_motif.numpy() >= 0)
+            rows.append((f1, auc, explanation.seconds, explanation.num_queries))
         mean, error = np.mean(rows, axis=0), np.std(rows, axis=0) / np.sqrt(len(rows))
         cells = (f"{m:.3f} ± {e:.3f}" for m, e in zip(mean[:3], error[:3], strict=True))
         print(f"{explainer.title:12}{' '.join(cells)}   {mean[3]:,.0f} ± {error[3]:,.0f}")

@@ -72,7 +72,7 @@ def transcription(value_fn: Timed, n: int, edges: list[tuple[int, int]], orderin
     baseline = float(value_fn(np.zeros((1, n), dtype=bool))[0])
 
     def components(coalition: set[int]) -> list[frozenset[int]]:
-        found, rest = [], set(coalition)
+        parts, rest = [], set(coalition)
         while rest:
             todo, component = [rest.pop()], set()
             while todo:
@@ -81,8 +81,8 @@ def transcription(value_fn: Timed, n: int, edges: list[tuple[int, int]], orderin
                 near = neighbours[node] & rest
                 rest -= near
                 todo.extend(near)
-            found.append(frozenset(component))
-        return found
+            parts.append(frozenset(component))
+        return parts
 
     def ask(coalitions: list[frozenset[int]]) -> None:
         new = list(dict.fromkeys(c for c in coalitions if c not in memo))
@@ -154,8 +154,8 @@ def algorithm_1() -> None:
                 for seed in range(20)
             ]
             error = np.mean([np.sqrt(np.mean((run.matrix - exact.matrix) ** 2)) for run in runs])
-            asked = np.mean([run.num_queries for run in runs])
-            line += f"  {'antithetic' if antithetic else 'independent'} {error:.2e} ({asked:,.0f})"
+            num_queries = np.mean([run.num_queries for run in runs])
+            line += f"  {'antithetic' if antithetic else 'independent'} {error:.2e} ({num_queries:,.0f})"
         print(line)
 
 

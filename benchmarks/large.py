@@ -60,8 +60,8 @@ class Detector(torch.nn.Module):
         """Two logits for each graph, or for each node."""
         for conv in self.convs:
             x = conv(x, edge_index).relu()
-        found = global_add_pool(x[:, :1], batch) if self.pooled else x[:, :1]
-        return torch.cat([0.5 - found, found - 0.5], dim=1)
+        marks = global_add_pool(x[:, :1], batch) if self.pooled else x[:, :1]
+        return torch.cat([0.5 - marks, marks - 0.5], dim=1)
 
 
 def typed_graph(edges: np.ndarray, num_nodes: int, planted: list[list[int]], seed: int) -> Data:
@@ -69,14 +69,14 @@ def typed_graph(edges: np.ndarray, num_nodes: int, planted: list[list[int]], see
     rng = np.random.default_rng(seed)
     kind = rng.choice([A, B, C, 3, 4], size=num_nodes, p=[0.1, 0.1, 0.1, 0.35, 0.35])
     both = np.concatenate([edges, edges[:, ::-1]])
-    kept = np.zeros(num_nodes, dtype=bool)
+    presence = np.zeros(num_nodes, dtype=bool)
     for pattern in planted:
         kind[pattern] = [A, B, B, C, C]
-        kept[pattern] = True
+        presence[pattern] = True
     # Neighbours of planted nodes are of no type, so that they cannot stand in for them.
     beside = np.zeros(num_nodes, dtype=bool)
-    beside[both[kept[both[:, 0]], 1]] = True
-    kind[beside & ~kept] = 3
+    beside[both[presence[both[:, 0]], 1]] = True
+    kind[beside & ~presence] = 3
     # An A that two active B happen to touch loses its type.
     active = np.zeros(num_nodes)
     to_c = kind[both[:, 1]] == C
@@ -84,7 +84,7 @@ def typed_graph(edges: np.ndarray, num_nodes: int, planted: list[list[int]], see
     active *= kind == B
     reached = np.zeros(num_nodes)
     np.add.at(reached, both[:, 1], active[both[:, 0]])
-    kind[(kind == A) & (reached >= 2) & ~kept] = 3
+    kind[(kind == A) & (reached >= 2) & ~presence] = 3
     x = torch.zeros(num_nodes, 8)
     x[torch.arange(num_nodes), torch.from_numpy(kind)] = 1
     x[:, 5:] = torch.from_numpy(rng.random((num_nodes, 3))).float()
@@ -94,12 +94,12 @@ def typed_graph(edges: np.ndarray, num_nodes: int, planted: list[list[int]], see
 def pattern_at(neighbours: dict[int, list[int]], start: int, used: set[int]) -> list[int] | None:
     """Existing nodes [A, B, B, C, C] for a pattern around a start, none of them in use."""
     arms = []
-    taken = used | {start}
+    pattern = used | {start}
     for b in neighbours[start]:
-        end = next((c for c in neighbours[b] if c not in taken and c not in neighbours[start]), None)
-        if b not in taken and end is not None:
+        end = next((c for c in neighbours[b] if c not in pattern and c not in neighbours[start]), None)
+        if b not in pattern and end is not None:
             arms.append((b, end))
-            taken |= {b, end}
+            pattern |= {b, end}
         if len(arms) == 2:
             return [start, arms[0][0], arms[1][0], arms[0][1], arms[1][1]]
     return None

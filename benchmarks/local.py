@@ -80,9 +80,9 @@ def main() -> None:
         if refusal:
             print(f"{dataset} {kind} ({'authors' if authors else 'zoo'}): refused. {refusal}", flush=True)
             continue
-        found = np.array(differences or [[np.nan] * 5])
-        apart, local_off, exact_off, _, _ = found.max(axis=0)
-        relative = (found[:, :4] / found[:, 4:]).max(axis=0)
+        table = np.array(differences or [[np.nan] * 5])
+        apart, local_off, exact_off, _, _ = table.max(axis=0)
+        relative = (table[:, :4] / table[:, 4:]).max(axis=0)
         print(
             f"{dataset} {kind} ({'authors' if authors else 'zoo'}): {len(queries)} of {len(chosen)} graphs "
             f"({len(queries) / len(chosen):.1%}) within {arguments.budget:,} queries, "

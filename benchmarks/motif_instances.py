@@ -101,13 +101,13 @@ def _worth(row: Row, kind: str, seed: int, size: int, edges: Edges) -> Callable[
 
     @torch.no_grad()
     def worth(masks: np.ndarray) -> np.ndarray:
-        kept = torch.from_numpy(masks)
+        presence = torch.from_numpy(masks)
         count = len(masks)
         if row.superpixels:  # features of absent nodes become zero, as the paper does on images
-            x = (features[None] * kept[..., None]).reshape(-1, features.shape[1])
+            x = (features[None] * presence[..., None]).reshape(-1, features.shape[1])
             union = (edge_index[:, None] + torch.arange(count)[None, :, None] * size).reshape(2, -1)
         else:  # edges of absent nodes go
-            graph, column = torch.nonzero(kept[:, edge_index[0]] & kept[:, edge_index[1]], as_tuple=True)
+            graph, column = torch.nonzero(presence[:, edge_index[0]] & presence[:, edge_index[1]], as_tuple=True)
             x, union = features.repeat(count, 1), edge_index[:, column] + graph * size
         return model(x, union, torch.arange(count).repeat_interleave(size), count).double().numpy()
 

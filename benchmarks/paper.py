@@ -45,8 +45,8 @@ def checkpoints() -> Path:
     return folder
 
 
-def node_f1(found: np.ndarray, truth: np.ndarray) -> float:
-    return float(2 * ((found > 0) & (truth > 0)).sum() / max(1, (found > 0).sum() + (truth > 0).sum()))
+def node_f1(nodes: np.ndarray, truth: np.ndarray) -> float:
+    return float(2 * ((nodes > 0) & (truth > 0)).sum() / max(1, (nodes > 0).sum() + (truth > 0).sum()))
 
 
 def score(index: Interactions, graph: Data, settings: dict, floor: float, single: bool) -> float:

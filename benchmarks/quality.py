@@ -64,7 +64,7 @@ def rows_of(dataset: str, kind: str, half: str, limit: int, with_paper: bool) ->
         sizes = {"num_motifs": settings["num_motifs"], "max_nodes": settings["max_nodes"]}
         usual = {"masking": settings["masking"], "connected": settings["connected"]}
         plain, seconds = explained(model, graph, **usual)
-        told, _ = explained(model, graph, **usual, **sizes)
+        with_sizes, _ = explained(model, graph, **usual, **sizes)
         record = {
             "dataset": dataset,
             "model": kind,
@@ -72,7 +72,7 @@ def rows_of(dataset: str, kind: str, half: str, limit: int, with_paper: bool) ->
             "graph": position,
             "nodes": int(graph.num_nodes),
             "plain": score(dataset, plain, truth),
-            "told": score(dataset, told, truth),
+            "told": score(dataset, with_sizes, truth),
             "order": plain.interactions.order,
             "method": plain.interactions.method,
             "output": plain.output,

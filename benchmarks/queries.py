@@ -48,12 +48,12 @@ def runs_on(model, graph, settings, dataset: str, seeds: int) -> list[Point]:
     def point(name: str, **options) -> Point:
         # A game of its own counts the queries; the worths are those that are already there.
         counted = Game(game.worth, game.num_players, game.graph, baseline=0.0)
-        found = interactions(counted, **options)
-        error = np.sqrt(np.mean((found.matrix - exact) ** 2)) / np.abs(exact).max()
-        motifs = find_motifs(found, num_motifs=settings["num_motifs"], max_nodes=settings["max_nodes"], noise_floor=0.1)
+        index = interactions(counted, **options)
+        error = np.sqrt(np.mean((index.matrix - exact) ** 2)) / np.abs(exact).max()
+        motifs = find_motifs(index, num_motifs=settings["num_motifs"], max_nodes=settings["max_nodes"], noise_floor=0.1)
         single = dataset == "ba_2motifs"
         score = node_f1(motifs.nodes, truth >= 0) if single else ami(motifs.labels, truth)
-        return Point(name, found.num_queries, float(error), float(score))
+        return Point(name, index.num_queries, float(error), float(score))
 
     points = []
     for seed in range(seeds):

@@ -38,9 +38,9 @@ class GraphWorth:
     @torch.no_grad()
     def __call__(self, masks: np.ndarray) -> np.ndarray:
         """Worth of each coalition."""
-        kept = torch.from_numpy(masks)
+        presence = torch.from_numpy(masks)
         source, target = self.edge_index
-        graph, column = torch.nonzero(kept[:, source] & kept[:, target], as_tuple=True)
+        graph, column = torch.nonzero(presence[:, source] & presence[:, target], as_tuple=True)
         edge_index = self.edge_index[:, column] + graph * self.num_nodes
         batch = torch.arange(len(masks)).repeat_interleave(self.num_nodes)
         logits = self.model(self.features.repeat(len(masks), 1), edge_index, batch, len(masks))

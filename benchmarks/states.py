@@ -225,10 +225,12 @@ def plain_call(folder: Path, limit: int | None) -> None:
             seconds, methods, exact = [], {}, []
             for number in graphs.explained(model, limit or 30):
                 settings = graphs.settings(int(number))
-                given = {"masking": settings["masking"], "output": settings["output"]}
+                settings_of_paper = {"masking": settings["masking"], "output": settings["output"]}
                 data = graphs[int(number)]
                 cost, why = processor_seconds(
-                    lambda model=model, data=data, given=given: mage.explain(model, data, **given)
+                    lambda model=model, data=data, settings_of_paper=settings_of_paper: mage.explain(
+                        model, data, **settings_of_paper
+                    )
                 )
                 seconds.append(cost)
                 methods[why.interactions.method] = methods.get(why.interactions.method, 0) + 1

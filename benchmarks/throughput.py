@@ -56,10 +56,10 @@ class Network(torch.nn.Module):
 def usual_way(model: Network, data: Data, masks: np.ndarray, masking: str) -> np.ndarray:
     graphs = []
     for mask in masks:
-        kept = torch.from_numpy(mask)
+        presence = torch.from_numpy(mask)
         remove = masking == "remove"
-        edge_index, _ = subgraph(kept, data.edge_index, relabel_nodes=remove, num_nodes=data.num_nodes)
-        graphs.append(Data(x=data.x[kept] if remove else data.x, edge_index=edge_index))
+        edge_index, _ = subgraph(presence, data.edge_index, relabel_nodes=remove, num_nodes=data.num_nodes)
+        graphs.append(Data(x=data.x[presence] if remove else data.x, edge_index=edge_index))
     loader = DataLoader(graphs, batch_size=256)
     return torch.cat([model(b.x, b.edge_index, b.batch)[:, 0] for b in loader]).numpy()
 

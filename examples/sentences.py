@@ -46,11 +46,11 @@ def main(kinds: list[str]) -> None:
     shown = dict.fromkeys(kinds, 0)
     for sentence, expected in SENTENCES.items():
         for kind, network in networks.items():
-            found = mage.explain_text(network, sentence, num_motifs=4, max_nodes=0.3, tau=0.5, progress=False)
-            verdict = f"{kind} {CLASSES[found.target]} {found.probabilities[found.target]:.2f}"
-            cost = f"({found.num_queries:,} queries, {'exact' if found.interactions.exact else 'sampled'})"
-            console.print(f"{verdict:17}", marked_sentence(found), cost)
-            praise, blame = underlined(found)
+            explanation = mage.explain_text(network, sentence, num_motifs=4, max_nodes=0.3, tau=0.5, progress=False)
+            verdict = f"{kind} {CLASSES[explanation.target]} {explanation.probabilities[explanation.target]:.2f}"
+            cost = f"({explanation.num_queries:,} queries, {'exact' if explanation.interactions.exact else 'sampled'})"
+            console.print(f"{verdict:17}", marked_sentence(explanation), cost)
+            praise, blame = underlined(explanation)
             agreeing[kind] += len(praise & expected[0]) + len(blame & expected[1])
             shown[kind] += len(praise) + len(blame)
         console.print()

@@ -89,10 +89,10 @@ def test_every_public_name_is_in_the_reference(room):
     inside = re.findall(r":members: (.+)", text)  # automodule with a list of members
     members = {f"mage.pyg.{name.strip()}" for line in inside for name in line.split(",")}
     whole = {"mage.metrics"} if ":imported-members:" in text else set()
-    own = [] if module.__name__ in whole else getattr(module, "__all__", [])
+    exports = [] if module.__name__ in whole else getattr(module, "__all__", [])
     missing = [
         name
-        for name in own
+        for name in exports
         if f"{module.__name__}.{name}" not in listed | members and (not room or name not in mage.__all__)
     ]
     assert not missing, f"docs/api does not have {missing} of {module.__name__}"

@@ -14,9 +14,9 @@ def rows(*options):
     """Tries and losses by fault, as the script prints them."""
     command = [sys.executable, str(SCRIPT), "--short", *options]
     ran = subprocess.run(command, capture_output=True, text=True, check=False)
-    found = re.findall(r"^\| ([^|]+) \| [^|]+ \| (\d+) \| (\d+) \| \d+ \|$", ran.stdout, flags=re.MULTILINE)
+    matches = re.findall(r"^\| ([^|]+) \| [^|]+ \| (\d+) \| (\d+) \| \d+ \|$", ran.stdout, flags=re.MULTILINE)
     assert ran.returncode == 0, ran.stderr
-    return {name: (int(tried), int(lost)) for name, tried, lost in found}
+    return {name: (int(tried), int(lost)) for name, tried, lost in matches}
 
 
 @pytest.mark.long

@@ -44,8 +44,8 @@ def test_there_are_many():
 def test_arguments_of_explain(argument):
     plain = mage.explain(Net().eval(), graph(), progress=False)
     for value in ODD.values():
-        given = {"progress": False} | {argument: value}
-        explanation = outcome(lambda given=given: mage.explain(Net().eval(), graph(), **given), argument)
+        call = {"progress": False} | {argument: value}
+        explanation = outcome(lambda call=call: mage.explain(Net().eval(), graph(), **call), argument)
         if explanation is None:
             continue
         # Whatever was accepted is what it says: everything that the model adds up to is shared out.
@@ -123,9 +123,9 @@ def test_models(name):
 
 @pytest.mark.parametrize("value", [*ODD, "no function"])
 def test_functions_of_the_user(value):
-    given = ODD.get(value)
+    odd_value = ODD.get(value)
     for argument in ("forward", "masking"):
-        for function in (given, lambda *_: given):
+        for function in (odd_value, lambda *_: odd_value):
             fields = {argument: function}
             outcome(lambda fields=fields: mage.explain(Net().eval(), graph(), **fields), argument, "model")
 

@@ -46,7 +46,7 @@ def make_all(
     folder: Path, only: Sequence[str] = (), methods: Sequence[str] | None = None
 ) -> tuple[list[Path], list[str]]:
     """Make the figures and the page; the files written, and why figures are missing."""
-    made: list[Path] = []
+    paths: list[Path] = []
     missing: list[str] = []
     cards = []
     for name in only or FIGURES:
@@ -60,7 +60,7 @@ def make_all(
             cards.append(f'<section class="card"><h2>{name}</h2><p class="soft">{words}</p></section>')
             print(f"skipped {name}: {reason}", flush=True)
             continue
-        made.append(path)
+        paths.append(path)
         picture = base64.b64encode(path.read_bytes()).decode()
         cards.append(f'<section class="card"><img alt="{words}" src="data:image/svg+xml;base64,{picture}"></section>')
         print(f"made {path} in {time.perf_counter() - start:.0f} s", flush=True)
@@ -68,7 +68,7 @@ def make_all(
     page = folder / "index.html"
     body = f'<header><h1>Gallery</h1><p class="lead">{INTRODUCTION}</p></header><main>{"".join(cards)}</main>'
     page.write_text(document("mage: gallery", body, styles=[asset("common.css"), STYLE]), encoding="utf-8")
-    return [*made, page], missing
+    return [*paths, page], missing
 
 
 def main() -> None:
@@ -78,8 +78,8 @@ def main() -> None:
     parser.add_argument("--only", nargs="+", choices=FIGURES, default=(), help="figures to make; all by default")
     parser.add_argument("--methods", nargs="+", choices=METHODS, help="methods to compare; all by default")
     arguments = parser.parse_args()
-    made, missing = make_all(arguments.output, arguments.only, arguments.methods)
-    print(f"{len(made) - 1} figures, {len(missing)} skipped; open {made[-1]}")
+    paths, missing = make_all(arguments.output, arguments.only, arguments.methods)
+    print(f"{len(paths) - 1} figures, {len(missing)} skipped; open {paths[-1]}")
 
 
 if __name__ == "__main__":

@@ -75,14 +75,16 @@ def compared(
         if dataset is not None and explainer.needs_training:
             explainer.fit(model, dataset)
         try:
-            found = explainer.explain(model, data, **settings)
+            explanation = explainer.explain(model, data, **settings)
         except explainers.UnsupportedError as error:
             panels.append(Panel(title, f"refuses: {error}"[:60], draw([]), *size))
             continue
-        score = ami(found, truth, int(data.num_nodes)) if several else node_f1(found, list(chain(*truth)))
+        score = ami(explanation, truth, int(data.num_nodes)) if several else node_f1(explanation, list(chain(*truth)))
         inside = ", looks inside" if explainer.white_box else ""
-        note = f"{'AMI' if several else 'F1'} {score:.2f}, {found.num_queries:,} queries{inside}"
-        panels.append(Panel(title, note, draw(groups_of(found, signed=name == "mage")), *size, framed=title == "MAGE"))
+        note = f"{'AMI' if several else 'F1'} {score:.2f}, {explanation.num_queries:,} queries{inside}"
+        panels.append(
+            Panel(title, note, draw(groups_of(explanation, signed=name == "mage")), *size, framed=title == "MAGE")
+        )
     return panels
 
 

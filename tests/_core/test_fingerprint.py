@@ -106,9 +106,9 @@ def test_settings_of_all_kinds_count(make, name):
 
 def test_buffers_that_are_not_saved_count():
     def network(value):
-        made = nn.Identity()
-        made.register_buffer("table", torch.tensor(value), persistent=False)
-        return model_fingerprint(made)
+        module = nn.Identity()
+        module.register_buffer("table", torch.tensor(value), persistent=False)
+        return model_fingerprint(module)
 
     assert network(1.0) == network(1.0) != network(2.0)
 

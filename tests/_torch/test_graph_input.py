@@ -34,9 +34,9 @@ def one_by_one(model, data, present, masking):
     """The first logit of one masked graph, made with PyG."""
     x, edge_index, weight = data.x, data.edge_index, data.edge_weight
     if masking in ("remove", "split"):
-        gone = masking == "remove"
-        edge_index, weight = subgraph(present, edge_index, weight, relabel_nodes=gone, num_nodes=data.num_nodes)
-        x = x[present] if gone else x
+        removes = masking == "remove"
+        edge_index, weight = subgraph(present, edge_index, weight, relabel_nodes=removes, num_nodes=data.num_nodes)
+        x = x[present] if removes else x
     else:
         x = torch.where(present[:, None], x, 0.0 if masking == "zero" else x.mean(dim=0))
     with torch.no_grad():

@@ -12,12 +12,12 @@ ROWS = st.lists(st.lists(st.floats(-20, 20), min_size=3, max_size=3), min_size=1
 def test_log_odds_are_those_of_the_probability(rows, target, shift):
     scores = torch.tensor(rows, dtype=torch.float64)
     probability = scores.softmax(1)[:, target]
-    found = Readout("multiclass", target, "log-odds", "raw")(scores)
-    assert found.sigmoid().tolist() == pytest.approx(probability.tolist(), rel=1e-9, abs=1e-15)
-    assert Readout("multiclass", target, "log-odds", "raw")(scores + shift).tolist() == pytest.approx(found.tolist())
+    answers = Readout("multiclass", target, "log-odds", "raw")(scores)
+    assert answers.sigmoid().tolist() == pytest.approx(probability.tolist(), rel=1e-9, abs=1e-15)
+    assert Readout("multiclass", target, "log-odds", "raw")(scores + shift).tolist() == pytest.approx(answers.tolist())
     for return_type, out in (("probs", scores.softmax(1)), ("log_probs", scores.log_softmax(1))):
         same = Readout("multiclass", target, "log-odds", return_type)(out)
-        assert same.tolist() == pytest.approx(found.tolist(), abs=1e-6), return_type
+        assert same.tolist() == pytest.approx(answers.tolist(), abs=1e-6), return_type
 
 
 @pytest.mark.parametrize("target", [0, 1])
@@ -34,16 +34,16 @@ def test_a_single_score_is_read_through_the_sigmoid(target):
     assert Readout("binary", target, "log-odds", "raw")(scores).tolist() == pytest.approx(
         (sign * scores[:, 0]).tolist()
     )
-    found = Readout("binary", target, "log-odds", "probs")(scores.sigmoid())
-    assert found.tolist() == pytest.approx((sign * scores[:, 0]).tolist())
+    answers = Readout("binary", target, "log-odds", "probs")(scores.sigmoid())
+    assert answers.tolist() == pytest.approx((sign * scores[:, 0]).tolist())
 
 
 def test_certain_answers_have_finite_log_odds():
     certain = torch.tensor([[1.0, 0.0, 0.0], [0.0, 1.0, 0.0]])
-    found = Readout("multiclass", 0, "log-odds", "probs")(certain)
-    assert torch.isfinite(found).all()
-    assert found[0] > 80
-    assert found[1] < -80
+    answers = Readout("multiclass", 0, "log-odds", "probs")(certain)
+    assert torch.isfinite(answers).all()
+    assert answers[0] > 80
+    assert answers[1] < -80
 
 
 def test_log_odds_do_not_saturate_where_the_probability_does():

@@ -55,12 +55,12 @@ def sparse_graph(nodes, seed):
 
 def output_on_the_whole_graph(model, data, absent, node, masking):
     """The node's output with some nodes absent and all others of the whole graph there."""
-    kept = torch.ones(data.num_nodes, dtype=torch.bool)
-    kept[absent] = False
+    presence = torch.ones(data.num_nodes, dtype=torch.bool)
+    presence[absent] = False
     with torch.no_grad():
         if masking == "zero":
-            return model(data.x * kept[:, None], data.edge_index)[node]
-        edge_index, _ = subgraph(kept, data.edge_index, num_nodes=data.num_nodes)
+            return model(data.x * presence[:, None], data.edge_index)[node]
+        edge_index, _ = subgraph(presence, data.edge_index, num_nodes=data.num_nodes)
         return model(data.x, edge_index)[node]
 
 

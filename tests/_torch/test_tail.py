@@ -68,18 +68,18 @@ def test_the_rest_of_a_model_gives_its_output(name):
     data = graph(seed=1)
     del data.edge_attr
     runner = runner_of(MODELS[name](), data)
-    given = GraphInput.of(data)
+    whole = GraphInput.of(data)
     masks = torch.rand(20, data.num_nodes) < 0.6
     with runner.evaluating():
-        tail = Tail(runner, given)
-        union, _ = MASKINGS["split"](given, masks)
+        tail = Tail(runner, whole)
+        union, _ = MASKINGS["split"](whole, masks)
         embeddings, outputs = tail.embeddings(union, 20)
         expected = runner.forward(union, 20)
         torch.testing.assert_close(outputs, expected)
         assert embeddings.shape == (20 * data.num_nodes, tail.width)
         if name not in ("whole graph", "median"):  # which count the graphs of a batch, or sort nodes across graphs
-            some = union.batch < 7
-            torch.testing.assert_close(tail.outputs(embeddings[some], union.batch[some], 7), expected[:7])
+            first_seven = union.batch < 7
+            torch.testing.assert_close(tail.outputs(embeddings[first_seven], union.batch[first_seven], 7), expected[:7])
         torch.testing.assert_close(tail.outputs(embeddings, union.batch, 20), expected)
 
 

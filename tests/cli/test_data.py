@@ -82,8 +82,8 @@ def test_a_trained_network_is_explained(tmp_path):
         *("--permutations", 20, "--method", "permutation", "--json"),
     )
     assert result.exit_code == 0, result.output
-    found = json.loads(result.output)
-    assert len({node for motif in found["motifs"] for node in motif["nodes"]}) <= 20
+    output = json.loads(result.output)
+    assert len({node for motif in output["motifs"] for node in motif["nodes"]}) <= 20
 
 
 @pytest.mark.parametrize(

@@ -72,10 +72,10 @@ def test_a_class_that_is_said_anyway_explains_itself(workplace, model, options):
     assert "proven optimal" not in plain.output
     page = (workplace / "why.html").read_text(encoding="utf-8")
     assert sentence in page.partition("<noscript>")[0]
-    found = json.loads(run(*command, *options, "--json").output)
-    assert found["saturation"].endswith(sentence)
-    assert found["motifs"] == []
-    assert found["consequences"]["baseline"]["probability"] > 0.999
+    output = json.loads(run(*command, *options, "--json").output)
+    assert output["saturation"].endswith(sentence)
+    assert output["motifs"] == []
+    assert output["consequences"]["baseline"]["probability"] > 0.999
 
 
 def test_checkpoints_only_runs_no_code(workplace, monkeypatch):
@@ -106,8 +106,8 @@ def test_demo_finds_the_grid_and_the_cycle(tmp_path):
     assert "<svg" in page
     assert 'http-equiv="Content-Security-Policy"' in page
     assert page.count("<script") == 2  # the data and the page's own script
-    kept = mage.load(tmp_path / "out" / "explanation.mage")
-    assert (len(kept.motifs), len(kept.against)) == (1, 1)
+    explanation = mage.load(tmp_path / "out" / "explanation.mage")
+    assert (len(explanation.motifs), len(explanation.against)) == (1, 1)
 
 
 @pytest.mark.long

@@ -35,10 +35,10 @@ def records(method="mage", dataset="ba_2motifs", model="gcn", seed=0, graphs=(3,
 
 @pytest.fixture
 def store(tmp_path):
-    made = Store(tmp_path / "store")
-    made.write("a" * 32, [*records(graphs=(3,), f1=0.7), *records(graphs=(5,), f1=0.9)])
-    made.write("b" * 32, records("mage-unconnected", f1=0.5))
-    return made
+    filled_store = Store(tmp_path / "store")
+    filled_store.write("a" * 32, [*records(graphs=(3,), f1=0.7), *records(graphs=(5,), f1=0.9)])
+    filled_store.write("b" * 32, records("mage-unconnected", f1=0.5))
+    return filled_store
 
 
 def stored(folder):
@@ -71,10 +71,10 @@ def test_a_page_of_results_shows_ours_beside_the_papers(store, tmp_path):
 
 def test_both_are_on_one_page(store, tmp_path):
     write_molecules(store.folder)
-    made = run_page(store.folder)
-    assert (made.explanations, made.results) == (12, 4)
-    assert "What recurs in the motifs" in made.text
-    assert "Index and connectivity" in made.text
+    page = run_page(store.folder)
+    assert (page.explanations, page.results) == (12, 4)
+    assert "What recurs in the motifs" in page.text
+    assert "Index and connectivity" in page.text
 
 
 def test_results_are_summed_up_over_seeds_and_graphs(tmp_path):
@@ -125,13 +125,13 @@ def test_the_study_of_images_has_its_table(tmp_path):
     for number in range(2):
         lines = [{**shared, "method": name, "image": f"digit {number}", "infid_plus": 0.1 + number} for name in indices]
         Store(tmp_path).write(str(number) * 32, lines)
-    made = run_page(tmp_path)
-    assert made.results == 8
-    assert "Infid⁺ ↓" in made.text
-    assert "0.600 ± 0.500" in made.text
-    assert "resnet50: the paper's own network" in made.text
+    page = run_page(tmp_path)
+    assert page.results == 8
+    assert "Infid⁺ ↓" in page.text
+    assert "0.600 ± 0.500" in page.text
+    assert "resnet50: the paper's own network" in page.text
     paper = paper_figures()[9, "imagenet50", "resnet50", "myerson-taylor", "infid_plus"]
-    assert f'<td class="number">{paper:.3f}</td>' in made.text
+    assert f'<td class="number">{paper:.3f}</td>' in page.text
 
 
 def test_hostile_names_of_results_stay_text(tmp_path):
@@ -182,10 +182,10 @@ def test_an_output_folder_that_is_not_there_is_told(tmp_path):
 
 
 def test_own_experiments_have_their_metrics():
-    found = tables(records("mine", "own:data", sparsity=0.5))
-    assert [type(experiment) for experiment, _ in found] == [Experiment]
-    assert found[0][0].columns == (Column("own:data", "gcn", ("f1", "auc", "sparsity", "queries", "seconds")),)
-    assert found[0][0].methods == (Method("mine", "mine", title="mine"),)
+    parts = tables(records("mine", "own:data", sparsity=0.5))
+    assert [type(experiment) for experiment, _ in parts] == [Experiment]
+    assert parts[0][0].columns == (Column("own:data", "gcn", ("f1", "auc", "sparsity", "queries", "seconds")),)
+    assert parts[0][0].methods == (Method("mine", "mine", title="mine"),)
 
 
 def test_the_mutagens_motifs_are_nitro_and_amino(tmp_path):

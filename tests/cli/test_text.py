@@ -69,9 +69,9 @@ def test_a_shipped_network(libraries, tmp_path):
     assert result.exit_code == 0, result.output
     assert result.output.startswith("negative (probability")
     assert "wasted +]" in result.output
-    found = mage.load(tmp_path / "why.mage")
-    assert found.class_names == ("negative", "positive")
-    assert found.subject.words[:3] == ("A", "brilliant", "cast")
+    explanation = mage.load(tmp_path / "why.mage")
+    assert explanation.class_names == ("negative", "positive")
+    assert explanation.subject.words[:3] == ("A", "brilliant", "cast")
 
 
 def test_a_classifier_of_ones_own(libraries, workplace):

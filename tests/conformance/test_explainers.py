@@ -90,9 +90,9 @@ def case(request, house_grid, molecules):
 def test_explainers_conform(name, case):
     kind, model, dataset = case
     data = dataset[int(dataset.split.test[0])]
-    found = check_explainer(made(name), model, data, max_nodes=5, num_motifs=2, seeds=(3,), dataset=dataset)
+    explanation = check_explainer(made(name), model, data, max_nodes=5, num_motifs=2, seeds=(3,), dataset=dataset)
     if kind == "gcn":
-        assert found is not None, "refused the plainest of models"
+        assert explanation is not None, "refused the plainest of models"
 
 
 @pytest.mark.parametrize("name", explainers.names())
@@ -125,8 +125,8 @@ class Spoiled(Explainer):
 
     def compute(self, model, data, request):
         self.calls += 1
-        found = MAGE(permutations=4, **self.changes).compute(model, data, request)
-        return self.spoil(self, model, data, found) or found
+        explanation = MAGE(permutations=4, **self.changes).compute(model, data, request)
+        return self.spoil(self, model, data, explanation) or explanation
 
 
 def leaves_hook(explainer, model, data, found):

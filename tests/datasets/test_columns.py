@@ -58,8 +58,8 @@ def test_lazy_graphs_are_the_same_and_made_once(requests):
     made, spy = lazy(columns)
     for positions in requests:
         equal(made.take(positions), columns.take(positions))
-    wanted = {position for positions in requests for position in positions}
-    assert sorted(spy.seen) == sorted(wanted)
+    distinct = {position for positions in requests for position in positions}
+    assert sorted(spy.seen) == sorted(distinct)
 
 
 def test_many_small_requests_leave_few_parts(columns):

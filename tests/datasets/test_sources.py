@@ -115,9 +115,9 @@ def test_copies_are_found_through_the_environment_zipped_or_not(monkeypatch, tmp
     (tmp_path / "set" / "a.txt.gz").write_bytes(gzip.compress(b"hello"))
     (tmp_path / "set" / "b.txt").write_bytes(b"world")
     source = PublishedFiles("set", (PublishedFile("a.txt", sha256(b"hello")), PublishedFile("b.txt", sha256(b"world"))))
-    found = locate_files(source)
-    assert read_text(found["a.txt"]) == "hello"
-    assert read_text(found["b.txt"]) == "world"
+    files = locate_files(source)
+    assert read_text(files["a.txt"]) == "hello"
+    assert read_text(files["b.txt"]) == "world"
 
 
 @pytest.mark.parametrize(
@@ -141,11 +141,11 @@ def test_gits_name_of_a_file_checks_it(tmp_path):
 
 
 def archive_of(members):
-    made = io.BytesIO()
-    with zipfile.ZipFile(made, "w") as archive:
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w") as archive:
         for name, content in members.items():
             archive.writestr(name, content)
-    return made.getvalue()
+    return buffer.getvalue()
 
 
 def test_published_archives_are_unpacked(server):
@@ -223,8 +223,8 @@ def test_damaged_pickles_are_refused(tmp_path, content):
 
 
 def test_two_motifs_come_from_the_published_pickle_or_say_that_they_do_not(tmp_path, monkeypatch):
-    made = load("ba_2motifs", download=False)
-    assert made.origin == "generated with seed 0; not the published file"
+    dataset = load("ba_2motifs", download=False)
+    assert dataset.origin == "generated with seed 0; not the published file"
     # A file of the published form, put where a download would put it.
     dense = np.zeros((2, 25, 25))
     for i, j in [(20, 21), (21, 22), (0, 20), (3, 3)]:
@@ -240,11 +240,11 @@ def test_two_motifs_come_from_the_published_pickle_or_say_that_they_do_not(tmp_p
 
     source = PublishedFiles("ba_2motifs", (PublishedFile("BA-2motif.pkl", f"git:{digest}"),))
     monkeypatch.setattr(ba_2motifs, "SOURCE", source)
-    found = load("ba_2motifs")
-    assert found.origin.startswith("published files in")
-    assert found.labels.tolist() == [0, 1]
-    assert found.motifs(0) == ((20, 21, 22),)
-    assert found[0].num_edges == 7
+    from_pickle = load("ba_2motifs")
+    assert from_pickle.origin.startswith("published files in")
+    assert from_pickle.labels.tolist() == [0, 1]
+    assert from_pickle.motifs(0) == ((20, 21, 22),)
+    assert from_pickle[0].num_edges == 7
     with pytest.raises(DamagedFileError, match="do not match"):
         ba_2motifs.columns_of_matrices(dense, np.zeros((2, 24, 10)), np.zeros(2))
 
@@ -290,7 +290,7 @@ def test_several_threads_may_want_the_same_archive(server):
 def test_a_cache_that_cannot_be_written_is_no_loss(monkeypatch, tmp_path, caplog):
     (tmp_path / "file").write_text("in the way")
     monkeypatch.setenv("MAGE_CACHE", str(tmp_path / "file"))
-    made = cached("set", {"version": 1}, lambda: {"x": np.arange(3)})
-    assert made["x"].tolist() == [0, 1, 2]
+    arrays = cached("set", {"version": 1}, lambda: {"x": np.arange(3)})
+    assert arrays["x"].tolist() == [0, 1, 2]
     assert "set MAGE_CACHE to a folder that can be written" in caplog.text
     assert "not the published file" in load("ba_2motifs").origin

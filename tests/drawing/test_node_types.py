@@ -39,5 +39,5 @@ def test_figures_and_pages_name_the_types():
 
 
 def test_the_style_sheet_has_the_same_colours():
-    found = dict(re.findall(r"\.type-(\d) \{ fill: (#\w+); \}", STYLES.read_text()))
-    assert [found[str(number)] for number in range(len(TYPE_COLOURS))] == list(TYPE_COLOURS)
+    matches = dict(re.findall(r"\.type-(\d) \{ fill: (#\w+); \}", STYLES.read_text()))
+    assert [matches[str(number)] for number in range(len(TYPE_COLOURS))] == list(TYPE_COLOURS)

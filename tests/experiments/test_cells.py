@@ -29,14 +29,14 @@ def test_gaps_are_stated_not_counted(tmp_path, inputs, with_explainer):
     methods = [*METHODS[:1], Method("refusing", "refusing"), Method("gradcam-of-tomorrow", "gradcam-of-tomorrow")]
     plan, store = make_plan(small_experiment(methods=methods), inputs, limit=3), Store(tmp_path)
     run_plan(plan, store, SerialEngine())
-    made = {(cell.method.name, cell.metric): cell for cell in cells(plan, store)}
-    assert made["mage", "f1"].ours.count == 3
-    assert made["mage", "f1"].paper == 0.832
-    assert made["mage", "f1"].difference == pytest.approx(made["mage", "f1"].ours.mean - 0.832)
-    assert made["refusing", "f1"].ours is None
-    assert made["refusing", "f1"].gap == "no hook on this model"
-    assert "not registered" in made["gradcam-of-tomorrow", "f1"].gap
-    (table,) = rich_tables(list(made.values()))
+    cells_by_name = {(cell.method.name, cell.metric): cell for cell in cells(plan, store)}
+    assert cells_by_name["mage", "f1"].ours.count == 3
+    assert cells_by_name["mage", "f1"].paper == 0.832
+    assert cells_by_name["mage", "f1"].difference == pytest.approx(cells_by_name["mage", "f1"].ours.mean - 0.832)
+    assert cells_by_name["refusing", "f1"].ours is None
+    assert cells_by_name["refusing", "f1"].gap == "no hook on this model"
+    assert "not registered" in cells_by_name["gradcam-of-tomorrow", "f1"].gap
+    (table,) = rich_tables(list(cells_by_name.values()))
     assert table.row_count == 3
 
 
@@ -100,15 +100,15 @@ def test_methods_that_cannot_be_taught_or_refuse_some_graphs(tmp_path, inputs, w
     ]
     plan, store = make_plan(small_experiment(methods=methods), inputs, limit=8), Store(tmp_path)
     run_plan(plan, store, SerialEngine())
-    made = {(cell.method.name, cell.metric): cell for cell in cells(plan, store)}
-    assert made["unteachable", "f1"].gap == "nothing to learn from"
-    assert "wrong parameters" in made["wrong", "f1"].gap
-    moody = made["moody", "f1"]
+    cells_by_name = {(cell.method.name, cell.metric): cell for cell in cells(plan, store)}
+    assert cells_by_name["unteachable", "f1"].gap == "nothing to learn from"
+    assert "wrong parameters" in cells_by_name["wrong", "f1"].gap
+    moody = cells_by_name["moody", "f1"]
     assert moody.results + moody.failed == moody.expected == 8
     assert moody.failed > 0
     assert moody.ours.count == moody.results
     assert moody.gap == "too small"
-    assert made["mage", "f1"].results == 8
+    assert cells_by_name["mage", "f1"].results == 8
 
 
 def test_seeds_are_no_more_graphs(tmp_path, inputs):
@@ -121,6 +121,6 @@ def test_seeds_are_no_more_graphs(tmp_path, inputs):
 
 
 def test_latex_survives_any_text():
-    made = _latex("50 % of {a_b} & $x^2$ ~ \\ n")
+    text = _latex("50 % of {a_b} & $x^2$ ~ \\ n")
     expected = r"50 \% of \{a\_b\} \& \$x\textasciicircum{}2\$ \textasciitilde{} \textbackslash{} n"
-    assert made == expected
+    assert text == expected

@@ -55,14 +55,14 @@ def test_models_and_graphs_of_ones_own(tmp_path, monkeypatch):
     )
     monkeypatch.chdir(tmp_path)
     experiment = small_experiment(methods=METHODS[:1])
-    own = experiment.__class__(
+    custom = experiment.__class__(
         "own",
         "Own",
         (),
         (Column("my_graphs:graphs", "my_graphs:network", ("f1", "my_graphs:size")),),
         experiment.methods,
     )
-    plan, store = make_plan(own, Inputs(), batch_size=8), Store(tmp_path / "store")
+    plan, store = make_plan(custom, Inputs(), batch_size=8), Store(tmp_path / "store")
     assert plan.gaps == {}
     run_plan(plan, store, SerialEngine())
     table = cells(plan, store)
@@ -83,8 +83,8 @@ def test_nodes_are_measured_by_their_own_house():
     house = next(motif for motif in shapes.motifs(0) if node in motif)
     model = GCN(10, 4, 8, readout="none").eval()
     settings = shapes.settings(node)
-    found = explainers.get("mage", permutations=2).explain(model, shapes[0], **settings)
-    perfect = replace(found, motifs=replace(found.motifs, motifs=(Motif(tuple(house), 1.0),)))
+    explanation = explainers.get("mage", permutations=2).explain(model, shapes[0], **settings)
+    perfect = replace(explanation, motifs=replace(explanation.motifs, motifs=(Motif(tuple(house), 1.0),)))
     record = explanation_record(ExplainedGraph(model, shapes[0], perfect, settings), ("fid",))
     assert record["f1"] == record["ami"] == record["auc"] == pytest.approx(1.0)
     assert math.isfinite(record["fid"])

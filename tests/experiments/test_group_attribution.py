@@ -109,18 +109,18 @@ def test_records_are_what_the_definitions_say(store, planned, network, images):
     for index, record in records.items():
         fresh = fresh_game()
         before = fresh.num_queries
-        found = interactions(fresh, index, method="permutation", permutations=4, seed=0)
+        values_of_index = interactions(fresh, index, method="permutation", permutations=4, seed=0)
         assert record["queries"] == fresh.num_queries - before
         for suffix, connected in (("", False), ("_connected", True)):
             groups = random_groups(game.graph, 12, connected=connected, seed=0)
-            expected = infidelity(game, found, groups)
+            expected = infidelity(game, values_of_index, groups)
             assert record["infid_plus" + suffix] == pytest.approx(expected.present)
             assert record["infid_minus" + suffix] == pytest.approx(expected.absent)
             printed = []
             for group in groups:
-                everyone = group_attributions(found, np.ones((1, 9), dtype=bool))[0]
-                alone = group_attributions(found, group[None])[0]
-                predicted = alone if found.order == 1 else everyone - alone
+                everyone = group_attributions(values_of_index, np.ones((1, 9), dtype=bool))[0]
+                alone = group_attributions(values_of_index, group[None])[0]
+                predicted = alone if values_of_index.order == 1 else everyone - alone
                 printed.append(abs(predicted - (game.total - game.worth(~group[None])[0])))
             assert record["infid_minus_printed" + suffix] == pytest.approx(np.mean(printed))
     assert records["myerson-taylor"]["queries"] < records["shapley-taylor"]["queries"]

@@ -100,8 +100,8 @@ def test_a_run_that_is_told_to_stop_gives_all_back(tmp_path, number):
     assert run.returncode != 0
     assert "KeyboardInterrupt" in errors
     store = Store(tmp_path / "store")
-    kept = [first, *output.split()]
-    assert set(kept) <= set(store.keys())
+    names = [first, *output.split()]
+    assert set(names) <= set(store.keys())
     assert [path.name for path in store.parts.iterdir() if path.suffix != ".parquet"] == []
     for path in store.locks.folder.iterdir():
         assert store.claim(path.name) is not None

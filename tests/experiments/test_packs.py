@@ -51,10 +51,10 @@ def test_a_loose_part_comes_before_a_packed_one(store):
 
 
 def test_parts_of_another_store_are_copied(store, tmp_path):
-    kept = Store(tmp_path / "kept")
-    kept.write(C, records("first", 5))
-    kept.pack([store])
-    assert kept.keys() == [A, B, C]
+    other_store = Store(tmp_path / "kept")
+    other_store.write(C, records("first", 5))
+    other_store.pack([store])
+    assert other_store.keys() == [A, B, C]
     assert store.keys() == [A, B]
 
 

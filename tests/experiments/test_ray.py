@@ -127,7 +127,7 @@ def test_actors_without_a_core_keep_no_jobs_from_the_others(cluster):
 def test_a_corpus_is_explained_on_a_cluster(tmp_path, inputs, cluster):
     testbed = load_testbed(inputs, "ba_house_grid", "gcn", 3)
     options = {n: {**settings, "method": "permutation", "permutations": 5} for n, settings in testbed.settings.items()}
-    made = list(explain_corpus(testbed.model, testbed.graphs, tmp_path, options, RayEngine(workers=2)))
-    assert sorted(entry.number for entry in made) == sorted(testbed.graphs)
+    explanations = list(explain_corpus(testbed.model, testbed.graphs, tmp_path, options, RayEngine(workers=2)))
+    assert sorted(entry.number for entry in explanations) == sorted(testbed.graphs)
     again = list(explain_corpus(testbed.model, testbed.graphs, tmp_path, options, RayEngine(workers=2)))
     assert all(entry.before for entry in again)

@@ -30,9 +30,9 @@ def test_the_papers_figures_belong_to_cells_of_the_experiment(name):
     }
     figures = [key[1:] for key in paper_figures() if key[0] in experiment.tables]
     # Table 1 is shared by two experiments: one with one motif a graph, one with several.
-    own = [key for key in figures if key[0] in {column.dataset for column in experiment.columns}]
-    assert own
-    assert set(own) <= cells
+    keys = [key for key in figures if key[0] in {column.dataset for column in experiment.columns}]
+    assert keys
+    assert set(keys) <= cells
 
 
 def test_the_papers_figures_are_all_there():

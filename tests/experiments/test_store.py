@@ -24,9 +24,9 @@ def records(*graphs):
 def test_records_come_back_in_order(store):
     store.write("b" * 32, records(7, 3))
     store.write("a" * 32, records(9))
-    found = store.read(["b" * 32, "a" * 32, "c" * 32])
-    assert [record["graph"] for record in found] == [7, 3, 9]
-    assert found[0]["ami"] is None
+    stored = store.read(["b" * 32, "a" * 32, "c" * 32])
+    assert [record["graph"] for record in stored] == [7, 3, 9]
+    assert stored[0]["ami"] is None
     assert store.query("SELECT count(*) AS n, avg(f1) AS f1 FROM records") == [{"n": 3, "f1": 0.5}]
 
 

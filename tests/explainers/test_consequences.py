@@ -62,17 +62,17 @@ def test_without_its_target_a_node_has_the_baseline(masking):
     torch.manual_seed(0)
     model, data = NodeNet(4, 3).eval(), graph()
     explanation = explained(model, data, node=3, masking=masking, num_motifs=1, output="logit")
-    found = explanation.consequences
+    consequences = explanation.consequences
     assert 3 in explanation.motifs[0].nodes
-    assert found.motifs[0].without == found.baseline
-    assert found.motifs[0] == found.together
+    assert consequences.motifs[0].without == consequences.baseline
+    assert consequences.motifs[0] == consequences.together
     game = ModelGame(model, data, node=3, masking=masking, output="logit")
     players = [
         player for player, nodes in enumerate(game.player_nodes) if set(nodes) <= set(explanation.motifs[0].nodes)
     ]
     expected = game.baseline + game.worth([players])[0]
-    assert found.motifs[0].alone.value == pytest.approx(expected, abs=rounding(10))
-    assert 0 < found.motifs[0].alone.probability < 1
+    assert consequences.motifs[0].alone.value == pytest.approx(expected, abs=rounding(10))
+    assert 0 < consequences.motifs[0].alone.probability < 1
 
 
 def test_queries_are_counted_once_each_and_add_up():
@@ -95,14 +95,14 @@ def test_a_plain_game_has_values_and_no_probabilities():
     request = ExplainRequest.of(GraphRequest, tau=0.5, num_motifs=2, max_nodes=3)
     explanation = mage.explain_game(game, request)
     assert [motif.nodes for motif in explanation.motifs] == [(0, 1), (3,)]
-    found = explanation.consequences
-    assert [outcome.value for outcome in outcomes(found)] == [2.0, 5.0, 1.0, 1.0, 5.0, 4.0, 2.0]
-    assert found.prediction.value == 4.0
-    assert {outcome.probability for outcome in outcomes(found)} == {None}
-    assert found.num_queries <= 6
+    consequences = explanation.consequences
+    assert [outcome.value for outcome in outcomes(consequences)] == [2.0, 5.0, 1.0, 1.0, 5.0, 4.0, 2.0]
+    assert consequences.prediction.value == 4.0
+    assert {outcome.probability for outcome in outcomes(consequences)} == {None}
+    assert consequences.num_queries <= 6
     assert "alone 5, without it 1" in repr(explanation)
     assert explanation.saturation == ""
-    steps = waterfall(found)
+    steps = waterfall(consequences)
     assert [step.end - step.start for step in steps[1:-1]] == [3.0, -1.0, 0.0]
     assert (steps[0].end, steps[-1].end) == (2.0, 4.0)
 
@@ -115,12 +115,12 @@ def test_sentences_and_images_have_consequences():
     explanation = mage.explain_text(
         classify, words, edges=[(0, 1), (1, 2)], target=1, tau=0.5, num_motifs=2, output="logit"
     )
-    found = {
+    effects = {
         motif.names: effect for motif, effect in zip(explanation.motifs, explanation.consequences.motifs, strict=True)
     }
-    assert found[("good",)].alone.value == 2.0
-    assert found[("good",)].alone.probability == pytest.approx(1 / (1 + np.exp(-2.0)))
-    assert found[("dull",)].without.value == 2.0
+    assert effects[("good",)].alone.value == 2.0
+    assert effects[("good",)].alone.probability == pytest.approx(1 / (1 + np.exp(-2.0)))
+    assert effects[("dull",)].without.value == 2.0
     torch.manual_seed(0)
     image = torch.rand(1, 4, 4)
     model = nn.Sequential(nn.Flatten(), nn.Linear(16, 3))

@@ -57,7 +57,7 @@ def test_the_matrix_holds_the_mean_of_both_columns():
 @pytest.mark.parametrize("max_nodes", [2, 3, 5])
 def test_the_search_finds_the_best_connected_groups(num_motifs, max_nodes):
     scores = np.random.default_rng(5).normal(size=len(BONDS))
-    found = EdgeSearch(Fixed(np.tile(scores, 2))).explain(
+    explanation = EdgeSearch(Fixed(np.tile(scores, 2))).explain(
         GCN(2, 2, 4), graph(), max_nodes=max_nodes, num_motifs=num_motifs
     )
     players = PlayerGraph(7, BONDS)
@@ -79,27 +79,27 @@ def test_the_search_finds_the_best_connected_groups(num_motifs, max_nodes):
             if not a & b and len(a) + len(b) <= max_nodes
         ]
         best = max(best, *pairs)
-    assert found.motifs.optimal
-    assert found.motifs.objective == pytest.approx(best)
-    assert len(found.motifs.nodes) <= max_nodes
-    assert len(found.motifs) <= num_motifs
+    assert explanation.motifs.optimal
+    assert explanation.motifs.objective == pytest.approx(best)
+    assert len(explanation.motifs.nodes) <= max_nodes
+    assert len(explanation.motifs) <= num_motifs
 
 
 def test_explanations_carry_proof_pairs_and_binary_scores():
     scores = np.tile([3.0, 3.0, 3.0, 0.1, 0.1, 1.0, 1.0, 1.0], 2)
-    found = EdgeSearch(Fixed(scores)).explain(GCN(2, 2, 4), graph(), max_nodes=3)
-    assert found.motifs[0].nodes == (0, 1, 2)
-    assert found.motifs[0].score == pytest.approx(9.0)
-    assert found.motifs.optimal
-    assert "proven optimal" in repr(found)
-    assert "Fixed scores" in repr(found)
-    assert found.edge_scores.tolist() == [1, 1, 1, 0, 0, 0, 0, 0] * 2
-    assert found.method_edge_scores is None
-    assert found.method == "EdgeSearch (Fixed)"
-    assert found.interactions[0, 2] == 3.0
-    assert found.interactions[0, 4] == 0.0
-    assert found.interactions.first_order.tolist() == [0] * 7
-    assert found.node_scores.sum() == pytest.approx(scores[:8].sum())
+    explanation = EdgeSearch(Fixed(scores)).explain(GCN(2, 2, 4), graph(), max_nodes=3)
+    assert explanation.motifs[0].nodes == (0, 1, 2)
+    assert explanation.motifs[0].score == pytest.approx(9.0)
+    assert explanation.motifs.optimal
+    assert "proven optimal" in repr(explanation)
+    assert "Fixed scores" in repr(explanation)
+    assert explanation.edge_scores.tolist() == [1, 1, 1, 0, 0, 0, 0, 0] * 2
+    assert explanation.method_edge_scores is None
+    assert explanation.method == "EdgeSearch (Fixed)"
+    assert explanation.interactions[0, 2] == 3.0
+    assert explanation.interactions[0, 4] == 0.0
+    assert explanation.interactions.first_order.tolist() == [0] * 7
+    assert explanation.node_scores.sum() == pytest.approx(scores[:8].sum())
     two = EdgeSearch(Fixed(scores)).explain(GCN(2, 2, 4), graph(), max_nodes=6, num_motifs=2)
     assert [motif.nodes for motif in two.motifs] == [(0, 1, 2), (4, 5, 6)]
 
@@ -114,9 +114,9 @@ def test_groups_need_not_be_connected_if_asked():
 
 
 def test_nothing_positive_means_no_motif():
-    found = EdgeSearch(Fixed(-np.ones(16))).explain(GCN(2, 2, 4), graph(), max_nodes=3)
-    assert len(found.motifs) == 0
-    assert not found.edge_scores.any()
+    explanation = EdgeSearch(Fixed(-np.ones(16))).explain(GCN(2, 2, 4), graph(), max_nodes=3)
+    assert len(explanation.motifs) == 0
+    assert not explanation.edge_scores.any()
 
 
 @pytest.mark.parametrize("make", [lambda: GCN(2, 2, 4), lambda: GIN(2, 2, 4), lambda: GAT(2, 2, 2, 2)])

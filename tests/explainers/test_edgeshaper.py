@@ -76,16 +76,16 @@ def test_without_background_these_are_shapley_values(kind):
     model = MODELS[kind]()
     game = EdgeGame(ModelGame(model, graph(), target=1, output="logit", masking="remove"))
     exact = mage.interactions(game, "shapley", method="exact", progress=False).first_order
-    found = EdgeSHAPer(1500, density=0.0).explain(model, graph(), target=1)
-    errors = found.edge_std_error
-    assert (np.abs(found.edge_scores - exact[game.player_of_column]) <= 4.5 * errors + 1e-6).all()
+    explanation = EdgeSHAPer(1500, density=0.0).explain(model, graph(), target=1)
+    errors = explanation.edge_std_error
+    assert (np.abs(explanation.edge_scores - exact[game.player_of_column]) <= 4.5 * errors + 1e-6).all()
     assert game.total == pytest.approx(exact.sum())
 
 
 def test_edge_features_go_with_their_edges():
     data = graph(edge_weight=torch.arange(12.0) - 4)
-    found = EdgeSHAPer(3, density=0.0, undirected=False).explain(SumOfWeights(), data, target=1)
-    np.testing.assert_allclose(found.edge_scores, np.arange(12.0) - 4, atol=1e-5)
+    explanation = EdgeSHAPer(3, density=0.0, undirected=False).explain(SumOfWeights(), data, target=1)
+    np.testing.assert_allclose(explanation.edge_scores, np.arange(12.0) - 4, atol=1e-5)
     both = EdgeSHAPer(3, density=0.0).explain(SumOfWeights(), data, target=1)
     np.testing.assert_allclose(both.edge_scores, np.tile(np.arange(6.0) * 2 - 2, 2), atol=1e-5)
     assert both.node_scores.sum() == pytest.approx(np.arange(-4, 8).sum(), abs=1e-4)
@@ -107,9 +107,11 @@ def test_the_edge_game_is_one_graph_at_a_time():
     masks = np.random.default_rng(0).random((8, game.num_players)) < 0.5
     worths = game.worth(masks) + game.baseline
     for mask, worth in zip(masks, worths, strict=True):
-        kept = torch.from_numpy(mask[game.player_of_column])
+        presence = torch.from_numpy(mask[game.player_of_column])
         with torch.no_grad():
-            alone = model(data.x, data.edge_index[:, kept], data.edge_attr[kept], torch.zeros(6, dtype=torch.long))
+            alone = model(
+                data.x, data.edge_index[:, presence], data.edge_attr[presence], torch.zeros(6, dtype=torch.long)
+            )
         assert worth == pytest.approx(float(alone[0, 0]), abs=1e-5)
 
 
@@ -132,16 +134,16 @@ def test_players_are_bonds_or_columns():
 @pytest.mark.parametrize("kind", [*MODELS, "bonds"])
 def test_it_conforms(kind, undirected):
     model, data = (WithBonds(), graph(edge_attr=torch.rand(12, 1))) if kind == "bonds" else (MODELS[kind](), graph())
-    found = check_explainer(EdgeSHAPer(5, undirected=undirected), model, data, max_nodes=3)
-    assert found is not None
-    assert found.diagnostics["density"] == pytest.approx(0.4)
+    explanation = check_explainer(EdgeSHAPer(5, undirected=undirected), model, data, max_nodes=3)
+    assert explanation is not None
+    assert explanation.diagnostics["density"] == pytest.approx(0.4)
     if undirected:
-        assert found.edge_scores[:6].tolist() == found.edge_scores[6:].tolist()
+        assert explanation.edge_scores[:6].tolist() == explanation.edge_scores[6:].tolist()
 
 
 def test_queries_are_at_most_those_of_the_paper():
-    found = EdgeSHAPer(2, undirected=False).explain(GCN(3, 2, 4), graph())
-    assert found.num_queries <= 2 * 2 * 12 + 6  # the whole graph, the check of batches and the empty graph
+    explanation = EdgeSHAPer(2, undirected=False).explain(GCN(3, 2, 4), graph())
+    assert explanation.num_queries <= 2 * 2 * 12 + 6  # the whole graph, the check of batches and the empty graph
     many = EdgeSHAPer(100).explain(GCN(3, 2, 4), graph())
     assert many.num_queries <= 2**6 + 6
 

@@ -217,10 +217,10 @@ FAST = GStarX(group_size=6, prior=[0.5, 0.5])
 @pytest.mark.parametrize("kind", [GCN, GIN, GAT, EdgeNet])
 @pytest.mark.parametrize("masking", ["remove", "split", "zero"])
 def test_explains_models(kind, masking):
-    found = FAST.explain(network(kind), graph(), max_nodes=4, masking=masking)
-    assert len(found.motifs.nodes) == 4
-    assert found.output == "probability"
-    assert set(found.motifs.nodes) == set(np.argsort(-found.node_scores)[:4].tolist())
+    explanation = FAST.explain(network(kind), graph(), max_nodes=4, masking=masking)
+    assert len(explanation.motifs.nodes) == 4
+    assert explanation.output == "probability"
+    assert set(explanation.motifs.nodes) == set(np.argsort(-explanation.node_scores)[:4].tolist())
 
 
 @pytest.mark.parametrize("masking", ["remove", "split"])
@@ -233,25 +233,25 @@ def test_values_are_of_probabilities_above_the_prior():
     data = graph(8)
     explainer = GStarX(prior=[0.4, 0.7])
     game = ModelGame(network(GIN), data, target=1, output="probability", masking="remove")
-    found = explainer.explain(network(GIN), data, target=1)
-    assert found.node_scores.sum() == pytest.approx(game.total + game.baseline - 0.7)
+    explanation = explainer.explain(network(GIN), data, target=1)
+    assert explanation.node_scores.sum() == pytest.approx(game.total + game.baseline - 0.7)
 
 
 def test_the_prior_is_the_mean_probability_of_the_training_graphs():
     sizes = [5, 7, 6, 9]
-    made = [graph(size, seed) for seed, size in enumerate(sizes)]
-    for data in made:
+    graphs = [graph(size, seed) for seed, size in enumerate(sizes)]
+    for data in graphs:
         data.y = torch.tensor([0])
     parts = Split(np.array([0, 2, 3]), np.array([1]), np.array([1]))
-    dataset = GraphDataset.from_graphs("mine", made, split=parts)
+    dataset = GraphDataset.from_graphs("mine", graphs, split=parts)
     model, explainer = network(GIN), GStarX()
     with pytest.raises(UnsupportedError, match="call fit"):
-        explainer.explain(model, made[0])
+        explainer.explain(model, graphs[0])
     explainer.fit(model, dataset)
     batches = [torch.zeros(size, dtype=torch.long) for size in sizes]
-    shares = [model(made[i].x, made[i].edge_index, batches[i]).softmax(dim=1)[0].tolist() for i in (0, 2, 3)]
+    shares = [model(graphs[i].x, graphs[i].edge_index, batches[i]).softmax(dim=1)[0].tolist() for i in (0, 2, 3)]
     assert explainer.prior == pytest.approx(np.mean(shares, axis=0), abs=rounding())
-    assert explainer.explain(model, made[0], target=1).diagnostics["prior"] == explainer.prior[1]
+    assert explainer.explain(model, graphs[0], target=1).diagnostics["prior"] == explainer.prior[1]
 
 
 def test_regressions_and_unknown_classes_are_refused():
@@ -268,8 +268,8 @@ def test_graphs_of_one_node_and_without_edges():
 
 
 def test_same_seed_same_answer_also_after_pickling():
-    found = FAST.explain(network(GIN), graph(), max_nodes=4, seed=7)
+    explanation = FAST.explain(network(GIN), graph(), max_nodes=4, seed=7)
     again = pickle.loads(pickle.dumps(FAST)).explain(network(GIN), graph(), max_nodes=4, seed=7)  # noqa: S301
-    assert again.node_scores.tolist() == found.node_scores.tolist()
+    assert again.node_scores.tolist() == explanation.node_scores.tolist()
     other = FAST.explain(network(GIN), graph(), max_nodes=4, seed=8)
-    assert other.node_scores.tolist() != found.node_scores.tolist()
+    assert other.node_scores.tolist() != explanation.node_scores.tolist()

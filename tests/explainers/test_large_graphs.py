@@ -32,10 +32,10 @@ class Marked(nn.Module):
         self.conv.lin_root.weight.data = torch.tensor([[2.0, 0.0]])
 
     def forward(self, x, edge_index, batch=None):
-        found = self.conv(x, edge_index).relu()
+        marks = self.conv(x, edge_index).relu()
         if not self.pooled:
-            return found
-        return global_add_pool(found, batch) ** self.power
+            return marks
+        return global_add_pool(marks, batch) ** self.power
 
 
 def blocks_with_a_marked_pair(num_blocks=16, size=25, seed=0):

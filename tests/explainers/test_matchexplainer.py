@@ -43,8 +43,8 @@ class HasFive(nn.Module):
         self.layer = Features()
 
     def forward(self, x, edge_index, batch):
-        found = ((self.layer(x, edge_index) - 5).abs() < 0.5).float()
-        yes = global_add_pool(found, batch, int(batch.max()) + 1)
+        fives = ((self.layer(x, edge_index) - 5).abs() < 0.5).float()
+        yes = global_add_pool(fives, batch, int(batch.max()) + 1)
         return torch.cat([0.5 - yes, yes - 0.5], dim=1)
 
 
@@ -66,11 +66,11 @@ def test_matching_is_greedy_rather_than_optimal():
 
 def test_counterparts_of_several_sizes_are_matched_as_if_alone(monkeypatch):
     generator = np.random.default_rng(0)
-    own = generator.normal(size=(9, 3)).astype(np.float32)
+    embeddings = generator.normal(size=(9, 3)).astype(np.float32)
     others = [generator.normal(size=(size, 3)).astype(np.float32) for size in (5, 9, 4, 12)]
-    together, distances = matched(own, others, 4)
+    together, distances = matched(embeddings, others, 4)
     for rows, nodes, distance in zip(others, together, distances, strict=True):
-        apart = np.linalg.norm(own[:, None].astype(float) - rows[None], axis=2)
+        apart = np.linalg.norm(embeddings[:, None].astype(float) - rows[None], axis=2)
         expected, total = [], 0.0
         for _ in range(4):
             i, j = np.unravel_index(apart.argmin(), apart.shape)
@@ -80,13 +80,13 @@ def test_counterparts_of_several_sizes_are_matched_as_if_alone(monkeypatch):
         assert nodes.tolist() == sorted(expected)
         assert distance == pytest.approx(total, abs=1e-4)
     monkeypatch.setattr("mage.explainers.matchexplainer._DISTANCES_AT_ONCE", 1)
-    assert matched(own, others, 4)[0].tolist() == together.tolist()
+    assert matched(embeddings, others, 4)[0].tolist() == together.tolist()
 
 
 def test_equal_distances_go_by_position():
-    own = np.ones((5, 2), dtype=np.float32)
-    noisy = own * (1 + 1e-7 * np.arange(5, dtype=np.float32)[::-1, None])
-    assert matched(own, [noisy], 3)[0].tolist() == [[0, 1, 2]]
+    embeddings = np.ones((5, 2), dtype=np.float32)
+    noisy = embeddings * (1 + 1e-7 * np.arange(5, dtype=np.float32)[::-1, None])
+    assert matched(embeddings, [noisy], 3)[0].tolist() == [[0, 1, 2]]
 
 
 def fitted(*counterparts):
@@ -97,10 +97,10 @@ def fitted(*counterparts):
 
 def test_candidates_that_lose_the_class_lose():
     explainer = fitted([0, 1], [0.9, 5.2, 20])
-    found = explainer.explain(HasFive(), chain([0, 1, 5, 9]), max_nodes=2)
-    assert found.target == 1
-    assert found.motifs.nodes == (1, 2)
-    assert found.diagnostics["distance"] == pytest.approx(0.3, abs=1e-4)
+    explanation = explainer.explain(HasFive(), chain([0, 1, 5, 9]), max_nodes=2)
+    assert explanation.target == 1
+    assert explanation.motifs.nodes == (1, 2)
+    assert explanation.diagnostics["distance"] == pytest.approx(0.3, abs=1e-4)
     assert fitted([0, 1]).explain(HasFive(), chain([0, 1, 5, 9]), max_nodes=2).motifs.nodes == (0, 1)
 
 
@@ -114,17 +114,17 @@ def test_order_of_counterparts_does_not_matter():
 
 def test_small_counterparts_are_passed_over():
     explainer = fitted([5, 9], [0.9, 5.2, 20])
-    found = explainer.explain(HasFive(), chain([0, 1, 5, 9]), max_nodes=3)
-    assert found.motifs.nodes == (1, 2, 3)
-    assert found.diagnostics["counterparts"] == 1
+    explanation = explainer.explain(HasFive(), chain([0, 1, 5, 9]), max_nodes=3)
+    assert explanation.motifs.nodes == (1, 2, 3)
+    assert explanation.diagnostics["counterparts"] == 1
     with pytest.raises(UnsupportedError, match=r"class 1 with 4 nodes or more.*max_nodes="):
         explainer.explain(HasFive(), chain([0, 1, 5, 9]), max_nodes=4)
 
 
 def test_a_graph_does_not_match_itself():
-    found = fitted([0, 1, 5, 9], [0.9, 5.2, 20]).explain(HasFive(), chain([0, 1, 5, 9]), max_nodes=2)
-    assert found.diagnostics["counterparts"] == 1
-    assert found.motifs.nodes == (1, 2)
+    explanation = fitted([0, 1, 5, 9], [0.9, 5.2, 20]).explain(HasFive(), chain([0, 1, 5, 9]), max_nodes=2)
+    assert explanation.diagnostics["counterparts"] == 1
+    assert explanation.motifs.nodes == (1, 2)
 
 
 # -- fitting ------------------------------------------------------------------------------------------------------
@@ -164,11 +164,11 @@ def test_counterparts_are_embeddings_by_predicted_class(kind, house_grid):
 
 def test_the_sample_is_seeded_and_limited(house_grid):
     model = GIN(house_grid.num_node_features, 2, 8, 2)
-    some = [MatchExplainer(max_graphs=3) for _ in range(3)]
-    for explainer, seed in zip(some, (0, 0, 1), strict=True):
+    limited = [MatchExplainer(max_graphs=3) for _ in range(3)]
+    for explainer, seed in zip(limited, (0, 0, 1), strict=True):
         explainer.fit(model, house_grid, seed=seed)
-    sizes = [[len(rows) for label in (0, 1) for rows in explainer.counterparts[label]] for explainer in some]
-    assert max(len(rows) for rows in some[0].counterparts.values()) == 3
+    sizes = [[len(rows) for label in (0, 1) for rows in explainer.counterparts[label]] for explainer in limited]
+    assert max(len(rows) for rows in limited[0].counterparts.values()) == 3
     assert sizes[0] == sizes[1] != sizes[2]
 
 
@@ -218,8 +218,8 @@ def test_it_conforms(kind, house_grid, bonded):
     data = dataset[int(dataset.split.test[0])]
     for max_nodes in (4, 0.2):
         settings = {"max_nodes": max_nodes, "seeds": (0,), "dataset": dataset}
-        found = check_explainer(MatchExplainer(), model, data, **settings)
-        assert len(found.motifs.nodes) == (4 if max_nodes == 4 else max(1, int(0.2 * data.num_nodes)))
+        explanation = check_explainer(MatchExplainer(), model, data, **settings)
+        assert len(explanation.motifs.nodes) == (4 if max_nodes == 4 else max(1, int(0.2 * data.num_nodes)))
 
 
 def test_what_cannot_be_is_refused(house_grid, bonded):

@@ -190,10 +190,10 @@ def test_solubility_is_explained_as_a_regression():
     game = mage.games.ModelGame(model, data, masking="remove", output="logit")
     masks = np.random.default_rng(0).random((10, data.num_nodes)) < 0.6
     for mask, worth in zip(masks, game.worth(masks), strict=True):
-        kept = torch.from_numpy(mask)
-        edge_index, _ = subgraph(kept, data.edge_index, relabel_nodes=True, num_nodes=data.num_nodes)
+        presence = torch.from_numpy(mask)
+        edge_index, _ = subgraph(presence, data.edge_index, relabel_nodes=True, num_nodes=data.num_nodes)
         with torch.no_grad():
-            alone = float(model(data.x[kept], edge_index, torch.zeros(int(kept.sum()), dtype=torch.long)))
+            alone = float(model(data.x[presence], edge_index, torch.zeros(int(presence.sum()), dtype=torch.long)))
         assert worth + game.baseline == pytest.approx(alone, abs=1e-5)
     assert explanation.subject == MoleculeSubject(data.smiles)
 
@@ -303,8 +303,8 @@ def test_nodes_may_be_tensors():
     data, model = graph(), Net().eval()
     expected = mage.explain(model, data, include=[1], exclude=[2])
     for wrap in (torch.tensor, np.int64):
-        found = mage.explain(model, data, include=[wrap(1)], exclude=[wrap(2)])
-        assert found.motifs == expected.motifs
+        explanation = mage.explain(model, data, include=[wrap(1)], exclude=[wrap(2)])
+        assert explanation.motifs == expected.motifs
     assert 1 in expected.motifs.nodes
     link = mage.explain(LinkNet(), data, edge=torch.tensor([0, 1]), task="binary")
     assert link.level == "edge"
@@ -314,13 +314,13 @@ def test_shares_of_a_link_round_as_those_of_a_graph():
     torch.manual_seed(0)
     star = torch.stack([torch.zeros(49, dtype=torch.long), torch.arange(1, 50)])
     data = Data(x=torch.randn(50, 4), edge_index=torch.cat([star, star.flip(0)], dim=1))
-    found = {
+    explanation = {
         share: mage.explain(LinkNet(), data, edge=(0, 1), task="binary", max_nodes=share, permutations=2).motifs
         for share in (0.58, 0.01)
     }
-    assert len(found[0.58].labels) == 50
-    assert found[0.58].max_nodes == mage.find_motifs(np.eye(50), data.edge_index, max_nodes=0.58).max_nodes == 29
-    assert found[0.01].max_nodes == 2  # nothing below two ends explains a link
+    assert len(explanation[0.58].labels) == 50
+    assert explanation[0.58].max_nodes == mage.find_motifs(np.eye(50), data.edge_index, max_nodes=0.58).max_nodes == 29
+    assert explanation[0.01].max_nodes == 2  # nothing below two ends explains a link
 
 
 @pytest.mark.parametrize("offset", [-14.0, 14.0])

@@ -57,11 +57,11 @@ def test_all_connected_sets_are_met():
 @pytest.mark.parametrize("connected", [True, False, None])
 def test_it_conforms(connected):
     model = GCN(3, 2, 4)
-    found = check_explainer(RandomNodes(connected), model, path(9), max_nodes=4, connected=connected is not False)
-    assert found is not None
-    assert len(found.motifs.nodes) == 4
-    assert found.method == "Random nodes"
-    assert len(found.motifs) == 1 or connected is False
+    explanation = check_explainer(RandomNodes(connected), model, path(9), max_nodes=4, connected=connected is not False)
+    assert explanation is not None
+    assert len(explanation.motifs.nodes) == 4
+    assert explanation.method == "Random nodes"
+    assert len(explanation.motifs) == 1 or connected is False
 
 
 def test_it_is_registered_and_its_parameter_is_checked():
@@ -73,8 +73,8 @@ def test_it_is_registered_and_its_parameter_is_checked():
 def test_scattered_nodes_are_scattered():
     parts = [len(RandomNodes(False).explain(GCN(3, 2, 4), path(30), max_nodes=8, seed=s).motifs) for s in range(5)]
     assert max(parts) > 1
-    asked = RandomNodes(None).explain(GCN(3, 2, 4), path(30), max_nodes=8, connected=False)
-    assert asked.motifs.nodes == RandomNodes(False).explain(GCN(3, 2, 4), path(30), max_nodes=8).motifs.nodes
+    explanation = RandomNodes(None).explain(GCN(3, 2, 4), path(30), max_nodes=8, connected=False)
+    assert explanation.motifs.nodes == RandomNodes(False).explain(GCN(3, 2, 4), path(30), max_nodes=8).motifs.nodes
 
 
 def test_mage_beats_it_where_there_is_something_to_find():

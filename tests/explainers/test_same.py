@@ -43,17 +43,17 @@ def test_rewards_are_those_of_the_oracle(nodes, expected):
 @pytest.mark.parametrize("high", [True, False])
 def test_two_pieces_of_the_oracle_are_found_and_joined(high):
     explainer = SAME(**ORACLE, high_degree_first=high)
-    found = explainer.search(two_pairs(), 4)
-    assert found.nodes == (0, 1, 4, 5)
-    assert found.reward == pytest.approx(1)
+    answer = explainer.search(two_pairs(), 4)
+    assert answer.nodes == (0, 1, 4, 5)
+    assert answer.reward == pytest.approx(1)
     small = explainer._small_pieces(explainer._phase_1(two_pairs(), 4, 0))
     assert [state.nodes for state in small[:2]] == [(0, 1), (4, 5)]
 
 
 def test_one_connected_piece_cannot_do_as_well():
-    found = SubgraphX(min_nodes=1, samples=None).search(two_pairs(), 4)
-    assert two_pairs().graph.is_connected([found.nodes]).all()
-    assert found.reward < 1
+    answer = SubgraphX(min_nodes=1, samples=None).search(two_pairs(), 4)
+    assert two_pairs().graph.is_connected([answer.nodes]).all()
+    assert answer.reward < 1
 
 
 def test_sampled_rewards_find_the_oracle_too():
@@ -61,9 +61,9 @@ def test_sampled_rewards_find_the_oracle_too():
 
 
 def test_the_runner_up_is_a_node_with_the_opposite_pair():
-    found = SAME(**ORACLE).search(two_pairs(), 3)
-    assert found.reward == pytest.approx(0.75)
-    assert len(found.nodes) == 3
+    answer = SAME(**ORACLE).search(two_pairs(), 3)
+    assert answer.reward == pytest.approx(0.75)
+    assert len(answer.nodes) == 3
 
 
 @given(games(max_players=7), st.integers(1, 7))
@@ -71,14 +71,14 @@ def test_the_runner_up_is_a_node_with_the_opposite_pair():
 def test_the_answer_is_the_best_union_of_the_best_pieces(game, most):
     most = min(most, game.num_players)
     explainer = SAME(rollouts=6, samples=None, piece_size=2, num_pieces=4)
-    found = explainer.search(game, most)
-    assert 1 <= len(found.nodes) <= most
-    assert found.reward == pytest.approx(reward(game, found.nodes))
+    answer = explainer.search(game, most)
+    assert 1 <= len(answer.nodes) <= most
+    assert answer.reward == pytest.approx(reward(game, answer.nodes))
     small = [state.nodes for state in explainer._small_pieces(explainer._phase_1(game, most, 0))]
     unions = {frozenset().union(*[small[i] for i in range(min(4, len(small))) if code >> i & 1]) for code in range(16)}
     candidates = [set(nodes) for nodes in small] + [union for union in unions if 0 < len(union) <= most]
     best = LocalShapley(game, 3, None, 0)(game.graph.masks(candidates)).max()
-    assert found.reward == pytest.approx(best)
+    assert answer.reward == pytest.approx(best)
 
 
 def test_pieces_grow_by_neighbours_only_and_stop_in_time():
@@ -104,15 +104,15 @@ def test_sets_are_scored_once(monkeypatch):
             return super().__call__(sets)
 
     monkeypatch.setattr("mage.explainers._tree_search.LocalShapley", Watched)
-    found = SAME(samples=3).search(two_pairs(), 4)
-    assert len(scored) == len(set(scored)) == found.num_states
+    answer = SAME(samples=3).search(two_pairs(), 4)
+    assert len(scored) == len(set(scored)) == answer.num_states
 
 
 def test_there_is_an_answer_even_where_nothing_helps():
     game = Game(lambda masks: -masks.sum(axis=1), 4, PATH[:3])
-    found = SAME(samples=None).search(game, 2)
-    assert found.nodes == (0,)
-    assert found.reward == pytest.approx(-1)
+    answer = SAME(samples=None).search(game, 2)
+    assert answer.nodes == (0,)
+    assert answer.reward == pytest.approx(-1)
 
 
 def test_isolated_nodes_and_pieces_far_apart():
@@ -133,9 +133,9 @@ FAST = SAME(rollouts=3, samples=5, num_pieces=4)
 @pytest.mark.parametrize("kind", [GCN, GIN, GAT, EdgeNet])
 @pytest.mark.parametrize("masking", ["remove", "split", "zero"])
 def test_explains_models(kind, masking):
-    found = FAST.explain(network(kind), graph(), max_nodes=4, masking=masking)
-    assert 1 <= len(found.motifs.nodes) <= 4
-    assert found.output == "probability"
+    explanation = FAST.explain(network(kind), graph(), max_nodes=4, masking=masking)
+    assert 1 <= len(explanation.motifs.nodes) <= 4
+    assert explanation.output == "probability"
 
 
 @pytest.mark.parametrize("masking", ["remove", "split"])
@@ -151,8 +151,8 @@ def test_graphs_of_one_node_and_without_edges():
 
 
 def test_same_seed_same_answer_also_after_pickling():
-    found = FAST.explain(network(GIN), graph(), max_nodes=4, seed=7)
+    explanation = FAST.explain(network(GIN), graph(), max_nodes=4, seed=7)
     again = pickle.loads(pickle.dumps(FAST)).explain(network(GIN), graph(), max_nodes=4, seed=7)  # noqa: S301
-    assert again.motifs == found.motifs
-    assert again.diagnostics == found.diagnostics
+    assert again.motifs == explanation.motifs
+    assert again.diagnostics == explanation.diagnostics
     assert FAST.explain(network(GIN), graph(), max_nodes=4, seed=8).diagnostics != again.diagnostics

@@ -79,9 +79,9 @@ def test_without_scores_edges_between_chosen_nodes_count():
     edges = torch.tensor([[0, 1], [1, 2]])
     data = Data(x=torch.ones(3, 2), edge_index=edges)
     game = ModelGame(GIN(2, 2, 4).eval(), data, output="logit", masking="remove")
-    found = mage.Explanation.from_nodes([0, 1], game, data, method="Set", max_nodes=2)
-    assert found.edge_scores.tolist() == [1, 0]
-    assert found.motifs.nodes == (0, 1)
+    explanation = mage.Explanation.from_nodes([0, 1], game, data, method="Set", max_nodes=2)
+    assert explanation.edge_scores.tolist() == [1, 0]
+    assert explanation.motifs.nodes == (0, 1)
     empty = mage.Explanation.from_nodes([], game, data, method="Set", max_nodes=2)
     assert empty.motifs.nodes == ()
     assert empty.num_queries == game.num_queries

@@ -112,10 +112,10 @@ def test_enumeration_of_large_neighbourhoods_is_refused():
 
 def test_the_search_of_the_oracle_scores_nine_states_and_finds_the_carrier():
     game = unanimity_game(5, [1, 2, 3], PATH_5)
-    found = SubgraphX(min_nodes=3, samples=None).search(game, 3)
-    assert found.nodes == (1, 2, 3)
-    assert found.reward == pytest.approx(1)
-    assert found.num_states == 9
+    answer = SubgraphX(min_nodes=3, samples=None).search(game, 3)
+    assert answer.nodes == (1, 2, 3)
+    assert answer.reward == pytest.approx(1)
+    assert answer.num_states == 9
 
 
 def test_deleting_the_middle_keeps_the_first_of_two_equal_parts():
@@ -137,9 +137,9 @@ def test_many_rollouts_find_the_best_connected_subgraph(seed, size, most):
     everything = np.concatenate(list(game.graph.connected_coalitions(max_size=most)))
     rewards = LocalShapley(game, 3, None, 0)(everything)
     search = SubgraphX(rollouts=3000 if size < 10 else 1500, min_nodes=1, exploration=1000.0, samples=None)
-    found = search.search(game, most)
-    assert found.nodes == tuple(np.flatnonzero(everything[rewards.argmax()]))
-    assert found.reward == pytest.approx(rewards.max())
+    answer = search.search(game, most)
+    assert answer.nodes == tuple(np.flatnonzero(everything[rewards.argmax()]))
+    assert answer.reward == pytest.approx(rewards.max())
 
 
 @given(games(max_players=8), st.integers(1, 8), st.integers(0, 3))
@@ -147,17 +147,17 @@ def test_many_rollouts_find_the_best_connected_subgraph(seed, size, most):
 def test_answers_are_connected_within_budget_and_honest(game, most, seed):
     most = min(most, game.num_players)
     explainer = SubgraphX(rollouts=5, min_nodes=2, samples=None)
-    found = explainer.search(game, most, seed)
-    assert 1 <= len(found.nodes) <= most
-    assert game.graph.is_connected([found.nodes]).all()
-    assert found.reward == pytest.approx(reward(game, found.nodes))
+    answer = explainer.search(game, most, seed)
+    assert 1 <= len(answer.nodes) <= most
+    assert game.graph.is_connected([answer.nodes]).all()
+    assert answer.reward == pytest.approx(reward(game, answer.nodes))
 
 
 def test_the_whole_graph_is_a_candidate_where_it_fits():
     game = unanimity_game(4, range(4), [(0, 1), (1, 2), (2, 3)])
-    found = SubgraphX().search(game, 4)
-    assert found.nodes == (0, 1, 2, 3)
-    assert found.reward == 1
+    answer = SubgraphX().search(game, 4)
+    assert answer.nodes == (0, 1, 2, 3)
+    assert answer.reward == 1
 
 
 @pytest.mark.parametrize("most", [1, 2, 3])
@@ -185,12 +185,12 @@ FAST = SubgraphX(rollouts=3, samples=5)
 @pytest.mark.parametrize("masking", ["remove", "split", "zero"])
 def test_explains_models(kind, masking):
     data = graph()
-    found = FAST.explain(network(kind), data, max_nodes=4, masking=masking)
-    assert 1 <= len(found.motifs.nodes) <= 4
-    assert len(found.motifs) == 1
-    assert found.output == "probability"
-    assert found.masking == masking
-    assert found.edge_scores.sum() > 0 or len(found.motifs.nodes) == 1
+    explanation = FAST.explain(network(kind), data, max_nodes=4, masking=masking)
+    assert 1 <= len(explanation.motifs.nodes) <= 4
+    assert len(explanation.motifs) == 1
+    assert explanation.output == "probability"
+    assert explanation.masking == masking
+    assert explanation.edge_scores.sum() > 0 or len(explanation.motifs.nodes) == 1
 
 
 @pytest.mark.parametrize("masking", ["remove", "split"])
@@ -206,10 +206,10 @@ def test_graphs_of_one_node_and_without_edges():
 
 
 def test_same_seed_same_answer_also_after_pickling():
-    found = FAST.explain(network(GIN), graph(), max_nodes=4, seed=7)
+    explanation = FAST.explain(network(GIN), graph(), max_nodes=4, seed=7)
     again = pickle.loads(pickle.dumps(FAST)).explain(network(GIN), graph(), max_nodes=4, seed=7)  # noqa: S301
-    assert again.motifs == found.motifs
-    assert again.diagnostics == found.diagnostics
+    assert again.motifs == explanation.motifs
+    assert again.diagnostics == explanation.diagnostics
     assert FAST.explain(network(GIN), graph(), max_nodes=4, seed=8).diagnostics != again.diagnostics
 
 

@@ -12,7 +12,7 @@ from tests.helpers.sentences import CHAIN, EDGES, WORDS, Scores, letters, praise
 
 def test_phrases_for_and_against():
     words = ["not", "good", "and", "dull", "film", "!"]
-    found = mage.explain_text(
+    explanation = mage.explain_text(
         praise,
         words,
         tau=0.5,
@@ -23,19 +23,19 @@ def test_phrases_for_and_against():
         output="logit",
         progress=False,
     )
-    assert next(motif.names for motif in found.motifs if motif.sign < 0) == ("dull",)
-    assert found.interactions[[0, 1]] == pytest.approx(-3.0)
-    assert found.interactions[[1]] == pytest.approx(2.0)
-    assert found.names == tuple(words)
-    assert found.subject.words == tuple(words)
-    assert found.subject.text == "not good and dull film !"
-    assert found.class_names == ("bad", "fine")
-    assert found.masking == "remove"
-    assert found.interactions.exact
-    assert found.interactions.names == tuple(words)
+    assert next(motif.names for motif in explanation.motifs if motif.sign < 0) == ("dull",)
+    assert explanation.interactions[[0, 1]] == pytest.approx(-3.0)
+    assert explanation.interactions[[1]] == pytest.approx(2.0)
+    assert explanation.names == tuple(words)
+    assert explanation.subject.words == tuple(words)
+    assert explanation.subject.text == "not good and dull film !"
+    assert explanation.class_names == ("bad", "fine")
+    assert explanation.masking == "remove"
+    assert explanation.interactions.exact
+    assert explanation.interactions.names == tuple(words)
     # Stretches of the chain and nothing; then the sentence without motifs, and with only several of them.
-    assert found.num_queries == 6 * 7 // 2 + 1 + found.consequences.num_queries
-    assert found.consequences.num_queries <= len(found.motifs) + 2
+    assert explanation.num_queries == 6 * 7 // 2 + 1 + explanation.consequences.num_queries
+    assert explanation.consequences.num_queries <= len(explanation.motifs) + 2
     against = mage.explain_text(
         praise, words, num_motifs=1, max_nodes=2, tau=0.0, target=1, edges=CHAIN, output="logit", progress=False
     )
@@ -46,24 +46,24 @@ def test_phrases_for_and_against():
 def test_it_is_explain_on_the_graph_of_the_sentence():
     torch.manual_seed(0)
     model = GCN(3, 2, 4, 2)
-    found = mage.explain_text(
+    explanation = mage.explain_text(
         model, WORDS, num_motifs=2, max_nodes=4, tau=0.5, edges=EDGES, encoder=letters, progress=False
     )
     data = TextGame(model, WORDS, edges=EDGES, encoder=letters, output="logit").sentence.data(letters)
     reference = mage.explain(
         model, data, num_motifs=2, max_nodes=4, tau=0.5, masking="zero", names=list(WORDS), progress=False
     )
-    assert found.motifs == reference.motifs
-    np.testing.assert_allclose(found.interactions.values, reference.interactions.values, atol=rounding())
-    assert found.num_queries == reference.num_queries
-    assert (found.masking, found.target, found.names) == ("zero", reference.target, reference.names)
-    np.testing.assert_array_equal(found.edge_index, reference.edge_index)
-    assert found.to_dict()["motifs"] == reference.to_dict()["motifs"]
+    assert explanation.motifs == reference.motifs
+    np.testing.assert_allclose(explanation.interactions.values, reference.interactions.values, atol=rounding())
+    assert explanation.num_queries == reference.num_queries
+    assert (explanation.masking, explanation.target, explanation.names) == ("zero", reference.target, reference.names)
+    np.testing.assert_array_equal(explanation.edge_index, reference.edge_index)
+    assert explanation.to_dict()["motifs"] == reference.to_dict()["motifs"]
 
 
 def test_short_sentences_get_three_words():
-    found = mage.explain_text(Scores(columns=2), WORDS[:4], edges=CHAIN[:3], progress=False)
-    assert found.motifs.max_nodes == 3
+    explanation = mage.explain_text(Scores(columns=2), WORDS[:4], edges=CHAIN[:3], progress=False)
+    assert explanation.motifs.max_nodes == 3
     assert mage.explain_text(Scores(columns=2), ["good"], edges=[], progress=False).motifs.nodes == (0,)
     assert mage.explain_text(Scores(columns=2), WORDS, max_nodes=0.5, edges=EDGES, progress=False).motifs.max_nodes == 4
 
@@ -88,11 +88,11 @@ def test_sampling_is_seeded_and_has_errors():
 
 
 def test_it_survives_its_file(tmp_path):
-    found = mage.explain_text(Scores(columns=2), WORDS, edges=EDGES, progress=False)
-    found.save(tmp_path / "why.mage")
+    explanation = mage.explain_text(Scores(columns=2), WORDS, edges=EDGES, progress=False)
+    explanation.save(tmp_path / "why.mage")
     again = mage.load(tmp_path / "why.mage")
-    assert same(again, found)
-    assert again.motifs == found.motifs
+    assert same(again, explanation)
+    assert again.motifs == explanation.motifs
 
 
 @pytest.mark.parametrize(
@@ -122,7 +122,7 @@ def libraries(monkeypatch):
 @pytest.mark.parametrize("kind", ["gcn", "gin", "gat"])
 def test_shipped_networks_see_both_sides_of_a_sentence(libraries, kind):
     model = pretrained("graph_sst2", kind)
-    found = mage.explain_text(
+    explanation = mage.explain_text(
         model,
         "A brilliant cast is wasted on a dull plot.",
         tau=0.5,
@@ -133,8 +133,8 @@ def test_shipped_networks_see_both_sides_of_a_sentence(libraries, kind):
         objective="paper",
         progress=False,
     )
-    assert found.target == 0
-    sides = {name: motif.sign for motif in found.motifs for name in motif.names}
+    assert explanation.target == 0
+    sides = {name: motif.sign for motif in explanation.motifs for name in motif.names}
     assert sides == {"brilliant": -1, "wasted": 1, "dull": 1}
-    assert found.interactions.exact
-    assert found.motifs.optimal
+    assert explanation.interactions.exact
+    assert explanation.motifs.optimal

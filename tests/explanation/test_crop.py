@@ -31,9 +31,9 @@ def test_a_node_of_a_large_graph_is_shown_with_its_surroundings():
     assert [m.score for m in part.motifs] == [m.score for m in explanation.motifs]
     for small, large in zip(part.motifs, explanation.motifs, strict=True):
         assert [part.names[v] for v in small.nodes] == [names[v] for v in large.nodes]
-    kept = [int(name.split()[1]) for name in part.names]
-    np.testing.assert_array_equal(part.node_mask, explanation.node_mask[kept])
-    np.testing.assert_allclose(part.node_scores, explanation.node_scores[kept])
+    nodes = [int(name.split()[1]) for name in part.names]
+    np.testing.assert_array_equal(part.node_mask, explanation.node_mask[nodes])
+    np.testing.assert_allclose(part.node_scores, explanation.node_scores[nodes])
     assert part.headline == explanation.headline
     assert part.plot() is not None
 

@@ -18,11 +18,11 @@ from tests.helpers.suites import few_or_many_examples
 
 def refined(data, present, masking, rounds, with_degrees):
     """Colours as nested tuples, by the definition."""
-    gone = set() if masking in ("zero", "mean") else {v for v in range(len(present)) if not present[v]}
+    absent = set() if masking in ("zero", "mean") else {v for v in range(len(present)) if not present[v]}
     edges = [
         (i, j, tuple(attributes))
         for (i, j), attributes in zip(data.edge_index.T.tolist(), data.edge_attr.tolist(), strict=True)
-        if i not in gone and j not in gone
+        if i not in absent and j not in absent
     ]
     two_way = Counter(_all_edges(data)) == Counter((j, i, attributes) for i, j, attributes in _all_edges(data))
     carried = [tuple(row) for row in data.x.tolist()]
@@ -40,7 +40,7 @@ def refined(data, present, masking, rounds, with_degrees):
     for _ in range(rounds):
         before = dict(colours)
         colours = {v: (before[v], messages(v, before.get)) for v in before}
-    return colours, gone
+    return colours, absent
 
 
 def _all_edges(data):

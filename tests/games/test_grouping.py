@@ -18,11 +18,11 @@ def drawn(graph):
 
 def check_partition(labels, graph):
     assert labels.shape == (graph.number_of_nodes(),)
-    found = np.unique(labels)
-    np.testing.assert_array_equal(found, np.arange(len(found)))
-    first = [int(np.flatnonzero(labels == label)[0]) for label in found]
+    numbers = np.unique(labels)
+    np.testing.assert_array_equal(numbers, np.arange(len(numbers)))
+    first = [int(np.flatnonzero(labels == label)[0]) for label in numbers]
     assert first == sorted(first)
-    assert all(nx.is_connected(graph.subgraph(np.flatnonzero(labels == label).tolist())) for label in found)
+    assert all(nx.is_connected(graph.subgraph(np.flatnonzero(labels == label).tolist())) for label in numbers)
 
 
 @settings(max_examples=40)

@@ -62,7 +62,7 @@ def test_worths_are_those_of_images_masked_by_hand(height, width, rows, columns,
 @given(st.integers(1, 6), st.integers(1, 6), st.integers(0, 2**32 - 1))
 def test_regions_are_joined_where_they_share_a_side(height, width, seed):
     segments = np.random.default_rng(seed).integers(-1, 4, (height, width))
-    found = {tuple(pair) for pair in adjacent_regions(segments).tolist()}
+    pairs = {tuple(pair) for pair in adjacent_regions(segments).tolist()}
     expected = set()
     for row in range(height):
         for column in range(width):
@@ -70,7 +70,7 @@ def test_regions_are_joined_where_they_share_a_side(height, width, seed):
                 if near[0] < height and near[1] < width:
                     pair = tuple(sorted((int(segments[row, column]), int(segments[near]))))
                     expected |= {pair} if pair[0] != pair[1] and pair[0] >= 0 else set()
-    assert found == expected
+    assert pairs == expected
 
 
 def test_a_grid_has_names_and_neighbours():
@@ -235,8 +235,8 @@ def test_an_additive_model_has_no_interactions():
         target=0,
         output="logit",
     )
-    found = mage.interactions(game, "myerson-taylor", method="exact")
-    assert np.allclose(found.first_order, [0 + 1 + 4 + 5, 2 + 3 + 6 + 7, 8 + 9 + 12 + 13, 10 + 11 + 14 + 15])
-    off_diagonal = found.matrix - np.diag(np.diag(found.matrix))
+    index = mage.interactions(game, "myerson-taylor", method="exact")
+    assert np.allclose(index.first_order, [0 + 1 + 4 + 5, 2 + 3 + 6 + 7, 8 + 9 + 12 + 13, 10 + 11 + 14 + 15])
+    off_diagonal = index.matrix - np.diag(np.diag(index.matrix))
     # Opposite corners do not touch: together they are worth nothing more, which the restricted game adds up rightly.
     assert np.abs(off_diagonal).max() < 1e-6

@@ -104,12 +104,12 @@ MODELS = {
 
 def one_by_one(model, data, mask, masking):
     """One masked graph, built with PyG's ``subgraph`` and evaluated alone."""
-    kept = torch.from_numpy(mask)
+    presence = torch.from_numpy(mask)
     alone = Data(**{key: value for key, value in data.items() if key not in ("edge_index", "edge_attr", "edge_weight")})
     edges = {"edge_index": data.edge_index, "edge_attr": data.edge_attr, "edge_weight": data.edge_weight}
     if masking in ("remove", "split"):
         index, attributes = subgraph(
-            kept,
+            presence,
             data.edge_index,
             torch.arange(data.num_edges),
             relabel_nodes=masking == "remove",
@@ -122,11 +122,11 @@ def one_by_one(model, data, mask, masking):
         }
     if masking == "remove":
         for key in ("x", "pos", "atom"):
-            alone[key] = data[key][kept]
+            alone[key] = data[key][presence]
     if masking == "zero":
-        alone.x = data.x * kept[:, None]
+        alone.x = data.x * presence[:, None]
     if masking == "mean":
-        alone.x = torch.where(kept[:, None], data.x, data.x.mean(dim=0))
+        alone.x = torch.where(presence[:, None], data.x, data.x.mean(dim=0))
     batch = Batch.from_data_list([Data(**alone.to_dict(), **edges)])
     if isinstance(model, TakesData):
         return model(batch)

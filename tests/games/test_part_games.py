@@ -53,9 +53,9 @@ def test_worths_of_edges_are_those_of_one_graph_at_a_time(level):
     masks = np.random.default_rng(0).random((20, game.num_players)) < 0.6
     values = game.readings(masks, (game.readout,))[0]
     for mask, value in zip(masks, values, strict=True):
-        gone = {frozenset(link) for link, present in zip(game.player_links, mask, strict=True) if not present}
-        kept = torch.tensor([frozenset(pair) not in gone for pair in data.edge_index.T.tolist()])
-        part = Data(x=data.x, edge_index=data.edge_index[:, kept])
+        absent = {frozenset(link) for link, present in zip(game.player_links, mask, strict=True) if not present}
+        presence = torch.tensor([frozenset(pair) not in absent for pair in data.edge_index.T.tolist()])
+        part = Data(x=data.x, edge_index=data.edge_index[:, presence])
         assert value == pytest.approx(output(model, part, level), abs=1e-9)
 
 
@@ -154,12 +154,12 @@ def test_edges_of_typed_graphs():
     values = game.readings(masks, (game.readout,))[0]
     first = dict(zip(game.nodes.typed.node_types, game.nodes.typed.node_starts, strict=False))
     for mask, value in zip(masks, values, strict=True):
-        gone = {frozenset(link) for link, present in zip(game.player_links, mask, strict=True) if not present}
+        absent = {frozenset(link) for link, present in zip(game.player_links, mask, strict=True) if not present}
         part = data.clone()
         for kind in data.edge_types:
             ends = data[kind].edge_index + torch.tensor([[first[kind[0]]], [first[kind[2]]]])
-            kept = torch.tensor([frozenset(pair) not in gone for pair in ends.T.tolist()])
-            part[kind].edge_index = data[kind].edge_index[:, kept]
+            presence = torch.tensor([frozenset(pair) not in absent for pair in ends.T.tolist()])
+            part[kind].edge_index = data[kind].edge_index[:, presence]
         with torch.no_grad():
             expected = model(part.x_dict, part.edge_index_dict)["paper"][2, 1]
         assert value == pytest.approx(float(expected), abs=1e-9)

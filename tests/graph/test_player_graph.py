@@ -34,9 +34,9 @@ def listed(graph, **options):
 
 @given(graphs(max_players=9), st.integers(1, 40))
 def test_enumeration_lists_each_connected_coalition_once(graph, block_size):
-    found = listed(graph, block_size=block_size)
-    assert len(found) == len(set(found))
-    assert set(found) == connected_by_networkx(graph)
+    coalitions = listed(graph, block_size=block_size)
+    assert len(coalitions) == len(set(coalitions))
+    assert set(coalitions) == connected_by_networkx(graph)
 
 
 @given(graphs(max_players=9), st.integers(0, 9))
@@ -62,10 +62,10 @@ def test_counting_gives_up_on_wide_frontiers_and_falls_back_to_listing():
 @pytest.mark.parametrize("num_players", [1, 2, 63, 64, 65, 128, 130, 300])
 def test_paths_of_any_length(num_players):
     path = PlayerGraph(num_players, [(i, i + 1) for i in range(num_players - 1)])
-    found = listed(path)
-    assert len(found) == num_players * (num_players + 1) // 2 == path.count_connected()
-    assert all(s == tuple(range(s[0], s[-1] + 1)) for s in found)
-    assert len(set(found)) == len(found)
+    coalitions = listed(path)
+    assert len(coalitions) == num_players * (num_players + 1) // 2 == path.count_connected()
+    assert all(s == tuple(range(s[0], s[-1] + 1)) for s in coalitions)
+    assert len(set(coalitions)) == len(coalitions)
 
 
 def test_blocks_carry_neighbourhoods_and_sizes_beyond_64_players():

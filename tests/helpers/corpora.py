@@ -16,9 +16,11 @@ def explained(names, edges, motifs, *, target=0, logits=(2.0, 0.0), optimal=True
     """An explanation with the given motifs: pairs of nodes and score."""
     count = len(names)
     pairs = [(i, j) for i, j, *_ in edges]
-    found = tuple(Motif(tuple(sorted(nodes)), score, tuple(names[v] for v in sorted(nodes))) for nodes, score in motifs)
-    total = sum(abs(motif.score) for motif in found)
-    size = sum(map(len, found))
+    motif_tuple = tuple(
+        Motif(tuple(sorted(nodes)), score, tuple(names[v] for v in sorted(nodes))) for nodes, score in motifs
+    )
+    total = sum(abs(motif.score) for motif in motif_tuple)
+    size = sum(map(len, motif_tuple))
     bound = total if optimal else 2 * total
     interactions = Interactions(
         index="myerson-taylor",
@@ -38,7 +40,7 @@ def explained(names, edges, motifs, *, target=0, logits=(2.0, 0.0), optimal=True
         "subject", MoleculeSubject(elements=tuple(names), bond_orders=orders) if orders else GraphSubject()
     )
     return Explanation(
-        motifs=MotifSet(found, total, bound, optimal, count, 2, size, 0.5, True, "search", 1),
+        motifs=MotifSet(motif_tuple, total, bound, optimal, count, 2, size, 0.5, True, "search", 1),
         interactions=interactions,
         prediction=np.array(logits),
         target=target,
@@ -85,12 +87,12 @@ def benzene(**options) -> Explanation:
 
 def write_molecules(folder, classes=("mutagen", "non-mutagen")) -> list[Explanation]:
     """A folder of twelve molecules: five with NO2, four with NH2 (one predicted wrongly), three with neither."""
-    made = [nitrobenzene(label=0, queries=100 + 7 * n) for n in range(5)]
-    made += [aniline(label=0 if n else 1, queries=500 - n) for n in range(4)]
-    made += [benzene(label=1, optimal=n > 0) for n in range(3)]
+    molecules = [nitrobenzene(label=0, queries=100 + 7 * n) for n in range(5)]
+    molecules += [aniline(label=0 if n else 1, queries=500 - n) for n in range(4)]
+    molecules += [benzene(label=1, optimal=n > 0) for n in range(3)]
     folder.mkdir(parents=True, exist_ok=True)
-    for number, explanation in enumerate(made):
+    for number, explanation in enumerate(molecules):
         origin = replace(explanation.origin, dataset="Molecules", model="gin", position=10 * number)
         explanation = replace(explanation, origin=origin, class_names=tuple(classes))  # noqa: PLW2901
         explanation.save(folder / f"{10 * number:06d}-0123456789abcdef.mage")
-    return made
+    return molecules

@@ -34,11 +34,11 @@ def motif_problems(draw, max_players, orders, objectives=("paper", "signed")):
 
 def check_feasible(result, graph, include=(), exclude=()):
     """Each motif connected, disjoint, within m and M; signs are those of scores, the bound holds."""
-    taken = [node for motif in result for node in motif.nodes]
-    assert len(taken) == len(set(taken)) <= result.max_nodes
+    nodes = [node for motif in result for node in motif.nodes]
+    assert len(nodes) == len(set(nodes)) <= result.max_nodes
     assert len(result) <= result.num_motifs
-    assert set(include) <= set(taken)
-    assert not set(exclude) & set(taken)
+    assert set(include) <= set(nodes)
+    assert not set(exclude) & set(nodes)
     assert all(graph.components(set(motif.nodes)) == [list(motif.nodes)] for motif in result)
     assert result.bound >= result.objective
     assert all(motif.sign == (1 if motif.score >= 0 else -1) for motif in result)

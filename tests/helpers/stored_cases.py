@@ -315,7 +315,7 @@ def numbers(result):
     """The numbers of an explanation, or of interactions: what is kept of them."""
     interactions = getattr(result, "interactions", result)
     values = interactions.values
-    kept = {
+    stored = {
         "index": interactions.index,
         "order": interactions.order,
         "method": interactions.method,
@@ -328,8 +328,8 @@ def numbers(result):
         "error_checksum": checksum(np.nan_to_num(interactions.std_error)),
     }
     if result is interactions:
-        return kept
-    return kept | {
+        return stored
+    return stored | {
         "target": result.target,
         "prediction": result.prediction.tolist(),
         "players": len(result.players),

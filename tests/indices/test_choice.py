@@ -105,9 +105,9 @@ def test_what_is_a_sum_over_nodes_is_exact_beyond_that(monkeypatch):
     monkeypatch.setattr(exact_module, "STATES_LIMIT", 1_000)
     game = model_game(nodes=20)
     game.model.head = torch.nn.Linear(6, 2).double()
-    found = mage.interactions(game)
-    assert (found.method, found.exact) == ("exact-local", True)
-    assert "the output is a sum over nodes" in found.reason
+    index = mage.interactions(game)
+    assert (index.method, index.exact) == ("exact-local", True)
+    assert "the output is a sum over nodes" in index.reason
     bent = model_game(nodes=20, output="probability")
     assert mage.interactions(bent, budget=500).method == "surrogate"
 
@@ -163,8 +163,8 @@ def test_no_clock_decides(monkeypatch):
             time.sleep(pause),
             inner(*args, **kwargs),
         )[1]
-        found = mage.interactions(game)
-        calls.append((found.method, found.reason, found.num_queries, found.values.tobytes()))
+        index = mage.interactions(game)
+        calls.append((index.method, index.reason, index.num_queries, index.values.tobytes()))
     assert calls[0] == calls[1]
 
 
@@ -172,10 +172,10 @@ def test_a_default_budget_ends_every_sampled_run(monkeypatch, caplog):
     caplog.set_level("INFO", "mage")
     monkeypatch.setattr(sampling, "DEFAULT_BUDGET", 20_000)
     game = mage.Game(lambda masks: masks.sum(axis=1) ** 1.5, 40, nx.barabasi_albert_graph(40, 2, seed=0))
-    found = mage.interactions(game, order=3, method="permutation")
-    assert found.stopped == "budget"
-    assert found.num_queries <= 20_000
-    assert 0 < found.num_permutations < 200
+    index = mage.interactions(game, order=3, method="permutation")
+    assert index.stopped == "budget"
+    assert index.num_queries <= 20_000
+    assert 0 < index.num_permutations < 200
     assert "budget= allows more" in caplog.text
     monkeypatch.setattr(sampling, "DEFAULT_BUDGET", 300)
     assert mage.interactions(game, order=3, method="permutation").num_permutations == 2

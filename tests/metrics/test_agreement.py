@@ -20,10 +20,10 @@ def motif_set(groups, num_nodes):
 
 @given(st.lists(st.booleans(), min_size=1, max_size=12), st.data())
 def test_f1_is_scikit_learns(truth, data):
-    found = data.draw(st.lists(st.booleans(), min_size=len(truth), max_size=len(truth)))
-    ours = node_f1(np.array(found), np.array(truth))
+    answer = data.draw(st.lists(st.booleans(), min_size=len(truth), max_size=len(truth)))
+    ours = node_f1(np.array(answer), np.array(truth))
     if any(truth):
-        assert ours == pytest.approx(f1_score(truth, found, zero_division=0.0))
+        assert ours == pytest.approx(f1_score(truth, answer, zero_division=0.0))
     else:
         assert math.isnan(ours)
 
@@ -91,9 +91,9 @@ def test_sparsity_is_what_is_left_out():
 
 
 def test_means_say_what_they_rest_on():
-    found = summarise([1.0, math.nan, 0.0, 0.5])
-    assert (found.mean, found.count, found.undefined) == (0.5, 3, 1)
-    assert found.std_error == pytest.approx(0.5 / math.sqrt(3))
+    result = summarise([1.0, math.nan, 0.0, 0.5])
+    assert (result.mean, result.count, result.undefined) == (0.5, 3, 1)
+    assert result.std_error == pytest.approx(0.5 / math.sqrt(3))
     nothing = summarise([math.nan])
     assert math.isnan(nothing.mean)
     assert (nothing.count, nothing.undefined) == (0, 1)

@@ -32,10 +32,10 @@ def by_enumeration(game, inside, alpha):
 def test_fidelity_by_hand():
     # Worth 3 with player 0, 1 more with both 1 and 2.
     game = mage.Game(lambda masks: 3.0 * masks[:, 0] + masks[:, 1] * masks[:, 2] + 10, 3)
-    found = fidelity(game, [0])
-    assert found == Fidelity(3.0, 1.0)
-    assert found.value == 2.0
-    assert found.std_error == 0.0
+    result = fidelity(game, [0])
+    assert result == Fidelity(3.0, 1.0)
+    assert result.value == 2.0
+    assert result.std_error == 0.0
     assert fidelity(game, [0, 1, 2]).minus == 0.0
     assert fidelity(game, []).value == -4.0
 
@@ -44,11 +44,11 @@ def test_fidelity_by_hand():
 def test_small_graphs_are_computed_exactly(players, seed, alpha, data):
     game = random_game(players, seed=seed)
     inside = sorted(data.draw(st.sets(st.integers(0, players - 1))))
-    found = robust_fidelity(game, inside, alpha, samples=200)
+    result = robust_fidelity(game, inside, alpha, samples=200)
     plus, minus = by_enumeration(game, inside, alpha)
-    assert found.exact
-    assert found.std_error == 0.0
-    assert (found.plus, found.minus) == pytest.approx((plus, minus), abs=1e-10)
+    assert result.exact
+    assert result.std_error == 0.0
+    assert (result.plus, result.minus) == pytest.approx((plus, minus), abs=1e-10)
 
 
 def test_alpha_one_is_fidelity():
@@ -65,12 +65,12 @@ def test_estimates_lie_within_their_standard_error():
         game = random_game(11, seed=seed % 6)
         exact = robust_fidelity(game, inside, 0.8, samples=1 << 11)
         assert exact.exact
-        found = robust_fidelity(game, inside, 0.8, samples=100, seed=seed)
-        assert not found.exact
+        result = robust_fidelity(game, inside, 0.8, samples=100, seed=seed)
+        assert not result.exact
         # The side of S has 16 subsets and stays exact; the other, of 128, is sampled.
-        assert found.plus_error == 0.0
-        assert found.plus == pytest.approx(exact.plus)
-        score = (found.value - exact.value) / found.std_error
+        assert result.plus_error == 0.0
+        assert result.plus == pytest.approx(exact.plus)
+        score = (result.value - exact.value) / result.std_error
         scores.append(score)
         misses += abs(score) > 3
     assert misses <= 1

@@ -31,7 +31,7 @@ def test_infidelity_by_its_definition(players, seed, order):
     game = random_game(players, seed=seed, edges=random_graph(players, 0.5, seed))
     index = mage.interactions(game, "myerson-taylor", order=order, method="exact")
     groups = [[0], list(range(players - 1))]
-    found = infidelity(game, index, groups)
+    result = infidelity(game, index, groups)
     present, absent = [], []
     for group in groups:
         mask = np.zeros(players, bool)
@@ -40,8 +40,8 @@ def test_infidelity_by_its_definition(players, seed, order):
         rest = [i for i in range(players) if i not in group]
         present.append(abs(index.group(group) - alone))
         absent.append(abs(index.group(range(players)) - index.group(rest) - (total - without)))
-    assert found.present == pytest.approx(np.mean(present), abs=1e-9)
-    assert found.absent == pytest.approx(np.mean(absent), abs=1e-9)
+    assert result.present == pytest.approx(np.mean(present), abs=1e-9)
+    assert result.absent == pytest.approx(np.mean(absent), abs=1e-9)
 
 
 def test_random_groups_have_their_sizes():

@@ -64,9 +64,9 @@ def test_names_of_the_authors_weights():
         "convs.0.lin.weight": torch.zeros(2, 3),
         "mlps.0.bias": torch.ones(2),
     }
-    made = our_weights(weights)
-    assert sorted(made) == ["convolutions.0.lin.weight", "head.bias"]
-    assert torch.equal(made["convolutions.0.lin.weight"], torch.ones(2, 3))
+    renamed_weights = our_weights(weights)
+    assert sorted(renamed_weights) == ["convolutions.0.lin.weight", "head.bias"]
+    assert torch.equal(renamed_weights["convolutions.0.lin.weight"], torch.ones(2, 3))
 
 
 def test_authors_folders_that_are_none(tmp_path):

@@ -34,8 +34,8 @@ def grid_margin_game(model, data):
 
     @torch.no_grad()
     def margin(masks):
-        kept = torch.from_numpy(masks)
-        graph, column = torch.nonzero(kept[:, source] & kept[:, target], as_tuple=True)
+        presence = torch.from_numpy(masks)
+        graph, column = torch.nonzero(presence[:, source] & presence[:, target], as_tuple=True)
         batch = torch.arange(len(masks)).repeat_interleave(n)
         logits = model(data.x.repeat(len(masks), 1), data.edge_index[:, column] + graph * n, batch)
         return (logits[:, GRID_LABEL] - logits[:, HOUSE_LABEL]).double().numpy()

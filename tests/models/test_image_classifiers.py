@@ -145,18 +145,18 @@ def test_names_on_the_hub_say_what_is_wrong_where_there_is_none(monkeypatch):
 )
 def test_preparation_is_that_of_transformers(processor, config, width, height):
     transformers = pytest.importorskip("transformers")
-    made = None
+    reference = None
     for name in (f"{processor}Pil", processor):
         try:
-            made = getattr(transformers, name)(**config)
+            reference = getattr(transformers, name)(**config)
             break
         except (AttributeError, ImportError):
             continue
-    if made is None:
+    if reference is None:
         pytest.skip(f"{processor} needs torchvision here")
     image = pillow.fromarray(picture(width, height))
-    expected = np.asarray(made(image, return_tensors="np")["pixel_values"][0])
-    ours = Preparation.of_config(made.to_dict())(image).numpy()
+    expected = np.asarray(reference(image, return_tensors="np")["pixel_values"][0])
+    ours = Preparation.of_config(reference.to_dict())(image).numpy()
     assert ours.shape == expected.shape
     assert np.abs(ours - expected).max() < 0.05  # a byte's rounding, divided by the deviation
 

@@ -78,11 +78,11 @@ def test_graphs_of_a_batch_do_not_hear_each_other(graph, kind):
 @pytest.mark.parametrize("dataset", ["ba_2motifs", "spmotif", "benzene", "twitter", "ba_shapes"])
 def test_architectures_make_themselves_again(kind, dataset):
     settings = info(dataset).networks.architecture(kind, FEATURES, CLASSES)
-    made = make_network(settings)
-    assert settings.items() <= made.architecture.items()
-    again = make_network(made.architecture)
-    assert again.architecture == made.architecture
-    assert [p.shape for p in again.parameters()] == [p.shape for p in made.parameters()]
+    network = make_network(settings)
+    assert settings.items() <= network.architecture.items()
+    again = make_network(network.architecture)
+    assert again.architecture == network.architecture
+    assert [p.shape for p in again.parameters()] == [p.shape for p in network.parameters()]
 
 
 @pytest.mark.parametrize(

@@ -103,8 +103,8 @@ def test_finished_networks_are_not_trained_again(tmp_path, monkeypatch):
     assert finished(task, tmp_path) == about
     stamp = task.path(tmp_path).stat().st_mtime_ns
     said = []
-    found = run_tasks([task], tmp_path, on_done=lambda *done: said.append(done))
-    assert found == {("ba_2motifs", "gcn"): about}
+    records = run_tasks([task], tmp_path, on_done=lambda *done: said.append(done))
+    assert records == {("ba_2motifs", "gcn"): about}
     assert said == [(task, about, True)]
     assert task.path(tmp_path).stat().st_mtime_ns == stamp
     assert finished(TrainingTask("ba_2motifs", "gcn", 1, SMALL), tmp_path) is None
@@ -116,10 +116,10 @@ def test_finished_networks_are_not_trained_again(tmp_path, monkeypatch):
 @pytest.mark.long
 def test_tables_are_trained_in_other_processes(tmp_path):
     tasks = [TrainingTask("ba_2motifs", kind, 0, SMALL) for kind in ("gcn", "gin")]
-    found = run_tasks(tasks, tmp_path, workers=2)
+    records = run_tasks(tasks, tmp_path, workers=2)
     assert {task.path(tmp_path).name for task in tasks} == {path.name for path in tmp_path.glob("*.safetensors")}
     alone = run_task(tasks[0], tmp_path / "alone")
-    assert alone["accuracy"] == found["ba_2motifs", "gcn"]["accuracy"]
+    assert alone["accuracy"] == records["ba_2motifs", "gcn"]["accuracy"]
     assert (tmp_path / "alone" / "ba_2motifs_gcn.safetensors").read_bytes() == tasks[0].path(tmp_path).read_bytes()
 
 
@@ -155,8 +155,8 @@ def test_models_of_any_signature_are_asked_for_their_predictions():
         def forward(self, data):
             return super().forward(data.x, data.edge_index, data.edge_attr, data.batch)
 
-    made = load("ba_house_grid", count=20)
-    graphs = [made[i] for i in range(20)]
+    house_graphs = load("ba_house_grid", count=20)
+    graphs = [house_graphs[i] for i in range(20)]
     for graph in graphs:
         graph.edge_attr = torch.rand(graph.num_edges, 1)
     dataset = GraphDataset.from_graphs("bonds", graphs)
@@ -186,6 +186,6 @@ def test_damaged_and_outdated_networks_are_trained_again(tmp_path, monkeypatch):
 def test_an_empty_part_is_refused():
     from mage.datasets import GraphDataset
 
-    made = load("ba_house_grid", count=2)
+    dataset = load("ba_house_grid", count=2)
     with pytest.raises(ValueError, match="validation part is empty"):
-        train(GraphDataset.from_graphs("two", [made[0], made[1]]), "gin")
+        train(GraphDataset.from_graphs("two", [dataset[0], dataset[1]]), "gin")

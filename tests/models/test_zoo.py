@@ -26,9 +26,9 @@ def test_the_zoo_is_small():
 @pytest.mark.parametrize(("dataset", "kind"), pretrained_names())
 def test_networks_are_the_papers_and_say_how_they_were_trained(dataset, kind):
     checkpoint = pretrained_checkpoint(dataset, kind)
-    made = checkpoint.model.architecture
-    expected = info(dataset).networks.architecture(kind, made["num_features"], made["num_classes"])
-    assert expected.items() <= made.items()
+    architecture = checkpoint.model.architecture
+    expected = info(dataset).networks.architecture(kind, architecture["num_features"], architecture["num_classes"])
+    assert expected.items() <= architecture.items()
     about = checkpoint.about
     assert about["dataset"] == dataset
     assert {"seed", "plan", "accuracy", "versions", "best_epoch"} <= set(about)

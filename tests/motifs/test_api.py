@@ -130,8 +130,8 @@ def test_disconnected_graphs_and_isolated_nodes():
 def test_the_noise_floor_drops_small_entries_of_each_sign():
     matrix = np.diag([1.0, 0.05, -10.0, -0.5])
     graph = PlayerGraph(4)
-    kept = find_motifs(matrix, graph, 4, 4, tau=0.5, noise_floor=0.1, objective="paper")
-    assert {motif.nodes for motif in kept} == {(0,), (2,)}
+    motif_sets = find_motifs(matrix, graph, 4, 4, tau=0.5, noise_floor=0.1, objective="paper")
+    assert {motif.nodes for motif in motif_sets} == {(0,), (2,)}
     everything = find_motifs(matrix, graph, 4, 4, tau=0.5, noise_floor=0.0, objective="paper")
     assert len(everything) == 4
 

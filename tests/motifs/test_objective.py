@@ -63,9 +63,9 @@ def test_objectives_agree_where_all_terms_have_one_sign(order, seed, tau, positi
 def test_order_1_has_no_lower_orders():
     index = random_interactions(PlayerGraph.complete(6), 1, 3)
     for tau in (0.0, 0.3, 1.0):
-        found = [find_motifs(index, max_nodes=3, tau=tau, objective=name) for name in ("paper", "signed")]
-        assert found[0].motifs == found[1].motifs
-        assert found[0].objective == pytest.approx(found[1].objective)
+        motif_sets = [find_motifs(index, max_nodes=3, tau=tau, objective=name) for name in ("paper", "signed")]
+        assert motif_sets[0].motifs == motif_sets[1].motifs
+        assert motif_sets[0].objective == pytest.approx(motif_sets[1].objective)
 
 
 def test_a_triple_that_gives_back_what_its_pairs_took_is_not_rewarded_for_it():
@@ -75,12 +75,12 @@ def test_a_triple_that_gives_back_what_its_pairs_took_is_not_rewarded_for_it():
         return np.array([0.0, 0.0, -1.0, 0.5])[masks[:, :3].sum(axis=1)] + 1.2 * masks[:, 3:].all(axis=1)
 
     index = interactions(Game(worth, 5), order=3, method="exact")
-    found = {name: find_motifs(index, num_motifs=1, max_nodes=3, objective=name) for name in ("paper", "signed")}
-    assert found["paper"][0].nodes == (0, 1, 2)
-    assert found["paper"].objective == pytest.approx(3.5)
-    assert found["paper"][0].score == pytest.approx(0.5)
-    assert found["signed"][0].nodes == (3, 4)
-    assert found["signed"].objective == pytest.approx(found["signed"][0].score) == pytest.approx(1.2)
+    motif_sets = {name: find_motifs(index, num_motifs=1, max_nodes=3, objective=name) for name in ("paper", "signed")}
+    assert motif_sets["paper"][0].nodes == (0, 1, 2)
+    assert motif_sets["paper"].objective == pytest.approx(3.5)
+    assert motif_sets["paper"][0].score == pytest.approx(0.5)
+    assert motif_sets["signed"][0].nodes == (3, 4)
+    assert motif_sets["signed"].objective == pytest.approx(motif_sets["signed"][0].score) == pytest.approx(1.2)
 
 
 def test_the_floor_of_the_signed_objective_holds_for_the_top_order_only():
@@ -117,10 +117,10 @@ def test_scores_are_in_the_units_of_the_output_whatever_tau(objective, order):
 
 def test_moving_tau_does_not_rescale_scores():
     index = interactions(Game(lambda masks: 7.5 * masks[:, [1, 2, 3]].all(axis=1), 6), order=2, method="exact")
-    found = [find_motifs(index, num_motifs=1, max_nodes=3, tau=tau) for tau in (0.5, 0.75, 1.0)]
-    assert [result[0].nodes for result in found] == [(1, 2, 3)] * 3
-    assert [result[0].score for result in found] == pytest.approx([7.5] * 3)
-    assert [result.objective for result in found] == pytest.approx([3.75, 5.625, 7.5])
+    motif_sets = [find_motifs(index, num_motifs=1, max_nodes=3, tau=tau) for tau in (0.5, 0.75, 1.0)]
+    assert [result[0].nodes for result in motif_sets] == [(1, 2, 3)] * 3
+    assert [result[0].score for result in motif_sets] == pytest.approx([7.5] * 3)
+    assert [result.objective for result in motif_sets] == pytest.approx([3.75, 5.625, 7.5])
 
 
 def test_a_required_motif_may_be_worth_less_than_nothing():

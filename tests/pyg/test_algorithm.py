@@ -105,8 +105,10 @@ def test_node_level():
 def test_phenomena_edge_features_and_regression():
     data = graph()
     batch = torch.zeros(9, dtype=torch.long)
-    told = explainer(GraphNet(), kind="phenomenon")(data.x, data.edge_index, target=torch.tensor([2]), batch=batch)
-    assert int(told.target) == 2
+    phenomenon = explainer(GraphNet(), kind="phenomenon")(
+        data.x, data.edge_index, target=torch.tensor([2]), batch=batch
+    )
+    assert int(phenomenon.target) == 2
     attributes = torch.randn(data.num_edges, 2)
     for mode in ("regression", "binary_classification"):
         explanation = explainer(EdgeFeatureNet(), mode=mode)(data.x, data.edge_index, edge_attr=attributes, batch=batch)
@@ -169,9 +171,9 @@ def test_wrong_targets_are_named():
 )
 def test_odd_inputs_are_named(changes, reason):
     data, explain = graph(), explainer(GraphNet().eval(), kind="phenomenon")
-    given = {"x": data.x, "edge_index": data.edge_index[:, :0], "target": torch.tensor([1])} | changes
+    call = {"x": data.x, "edge_index": data.edge_index[:, :0], "target": torch.tensor([1])} | changes
     with pytest.raises((ValueError, TypeError), match=reason):
-        explain(**given)
+        explain(**call)
 
 
 def test_compiled_models_are_asked_without_compilation():

@@ -33,20 +33,20 @@ def wrapped(model, algorithm, level="graph", mode="multiclass_classification"):
 def test_explainers_behind_pygs_front_door(name):
     data, model = graph(), GraphNet().eval()
     explain = wrapped(model, BaselineExplainer(get(name, **CHEAP[name]), max_nodes=4))
-    found = explain(data.x, data.edge_index)
-    assert 0 < int(found.node_mask.sum()) <= 4
-    assert found.edge_mask.shape == (data.num_edges,)
-    assert 0 <= float(found.edge_mask.min()) <= float(found.edge_mask.max()) <= 1
-    found.validate(raise_on_error=True)
-    assert found.get_explanation_subgraph().num_nodes <= data.num_nodes
-    assert all(0 <= value <= 1 for value in fidelity(explain, found))
+    explanation = explain(data.x, data.edge_index)
+    assert 0 < int(explanation.node_mask.sum()) <= 4
+    assert explanation.edge_mask.shape == (data.num_edges,)
+    assert 0 <= float(explanation.edge_mask.min()) <= float(explanation.edge_mask.max()) <= 1
+    explanation.validate(raise_on_error=True)
+    assert explanation.get_explanation_subgraph().num_nodes <= data.num_nodes
+    assert all(0 <= value <= 1 for value in fidelity(explain, explanation))
 
 
 def test_soft_scores_become_a_soft_mask():
     data, model = graph(), GraphNet().eval()
-    found = wrapped(model, BaselineExplainer("gradcam"))(data.x, data.edge_index)
-    assert len(found.edge_mask.unique()) > 2
-    assert float(found.edge_mask.max()) == pytest.approx(1.0)
+    explanation = wrapped(model, BaselineExplainer("gradcam"))(data.x, data.edge_index)
+    assert len(explanation.edge_mask.unique()) > 2
+    assert float(explanation.edge_mask.max()) == pytest.approx(1.0)
 
 
 def test_edge_features_are_passed_on():
@@ -54,14 +54,14 @@ def test_edge_features_are_passed_on():
 
     data, model = graph(), EdgeFeatureNet().eval()
     explain = wrapped(model, BaselineExplainer(get("edgeshaper", num_samples=5)), mode="binary_classification")
-    found = explain(data.x, data.edge_index, edge_attr=torch.rand(data.num_edges, 2))
-    assert found.edge_mask.shape == (data.num_edges,)
+    explanation = explain(data.x, data.edge_index, edge_attr=torch.rand(data.num_edges, 2))
+    assert explanation.edge_mask.shape == (data.num_edges,)
 
 
 def test_explainers_that_are_made_already():
     data, model = graph(), GraphNet().eval()
-    made = get("edgeshaper", num_samples=5)
-    assert wrapped(model, BaselineExplainer(made))(data.x, data.edge_index).node_mask is not None
+    algorithm = get("edgeshaper", num_samples=5)
+    assert wrapped(model, BaselineExplainer(algorithm))(data.x, data.edge_index).node_mask is not None
     with pytest.raises(TypeError, match="unknown option 'num_samples'"):
         BaselineExplainer("edgeshaper", num_samples=3)
     with pytest.raises(ValueError, match="there is no explainer 'nonsense'"):

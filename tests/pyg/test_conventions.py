@@ -163,8 +163,8 @@ def test_targets_of_regressions(kind, target):
         with pytest.raises(ValueError, match="'target' has to be provided"):
             explained(*arguments, masks=("attributes", None), kind=kind)
         return
-    given = target if kind == "phenomenon" else None
-    _, explanation = explained(*arguments, masks=("attributes", None), kind=kind, target=given)
+    argument = target if kind == "phenomenon" else None
+    _, explanation = explained(*arguments, masks=("attributes", None), kind=kind, target=argument)
     assert arguments[0].training
     assert {"x", "edge_index", "target"} <= set(explanation.keys())
     assert explanation.available_explanations == ["node_mask"]
@@ -181,8 +181,8 @@ def test_topk_keeps_that_many(kind, count, nodes):
     )
     for name in ("node_mask", "edge_mask"):
         mask = explanation[name]
-        kept = mask == 1 if kind == "topk_hard" else mask > 0
-        assert int(kept.sum()) == min(mask.numel(), count)
+        inside = mask == 1 if kind == "topk_hard" else mask > 0
+        assert int(inside.sum()) == min(mask.numel(), count)
         assert int((mask == 0).sum()) == mask.numel() - min(mask.numel(), count)
 
 

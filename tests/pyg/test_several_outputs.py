@@ -71,11 +71,11 @@ def test_graphs_of_a_batch_are_explained_as_by_themselves():
         expected[[v for motif in shown for v in motif.nodes]] = 1
         assert torch.equal(merged.node_mask[batch.batch == row], expected)
     assert merged.motifs == motifs
-    some = explainer(model)(
+    explanation = explainer(model)(
         batch.x, batch.edge_index, edge_attr=batch.edge_attr, u=batch.u, batch=batch.batch, index=torch.tensor([2, 0])
     )
-    assert [e.num_nodes for e in some.explanations] == [7, 5]
-    assert not some.node_mask[batch.batch == 1].any()
+    assert [e.num_nodes for e in explanation.explanations] == [7, 5]
+    assert not explanation.node_mask[batch.batch == 1].any()
 
 
 def test_edges_between_the_graphs_of_a_batch_count():
@@ -92,12 +92,12 @@ def test_edges_between_the_graphs_of_a_batch_count():
         def worth(masks, row=row):
             values = []
             for mask in torch.as_tensor(masks):
-                kept = mask[edge_index].all(dim=0)
+                inside = mask[edge_index].all(dim=0)
                 number = torch.cumsum(mask, 0) - 1
                 with torch.no_grad():  # a last graph that always has a node keeps the others' rows in place
                     out = model(
                         torch.cat([x[mask], x[:1]]),
-                        number[edge_index[:, kept]],
+                        number[edge_index[:, inside]],
                         torch.cat([batch[mask], torch.tensor([3])]),
                     )
                 values.append(float(out[row, 1]))

@@ -88,22 +88,22 @@ def opened(chromium, tmp_path):
         context.set_offline(True)
         context.set_default_timeout(_PATIENCE)
         page = context.new_page()
-        found = Opened(page, context.new_cdp_session(page))
-        found.session.send("Performance.enable")
-        found.page.on("console", lambda line: found.complaints.append(line.text) if line.type != "log" else None)
-        found.page.on("pageerror", lambda error: found.complaints.append(str(error)))
-        found.page.on("dialog", lambda dialog: (found.complaints.append(f"dialog: {dialog.message}"), dialog.dismiss()))
+        view = Opened(page, context.new_cdp_session(page))
+        view.session.send("Performance.enable")
+        view.page.on("console", lambda line: view.complaints.append(line.text) if line.type != "log" else None)
+        view.page.on("pageerror", lambda error: view.complaints.append(str(error)))
+        view.page.on("dialog", lambda dialog: (view.complaints.append(f"dialog: {dialog.message}"), dialog.dismiss()))
 
         def judge(route: Any) -> None:
             if route.request.url == path.as_uri():
                 route.continue_()
             else:
-                found.requests.append(route.request.url)
+                view.requests.append(route.request.url)
                 route.abort()
 
-        found.page.route("**/*", judge)
-        found.page.goto(path.as_uri())
-        return found
+        view.page.route("**/*", judge)
+        view.page.goto(path.as_uri())
+        return view
 
     yield open_page
     for context in contexts:

@@ -22,9 +22,9 @@ HOSTILE = "</script><img src=x onerror=alert(1)>"
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
-    made = tmp_path_factory.mktemp("run")
-    write_molecules(made)
-    return made
+    run_folder = tmp_path_factory.mktemp("run")
+    write_molecules(run_folder)
+    return run_folder
 
 
 @pytest.fixture(scope="module")
@@ -36,8 +36,8 @@ def content_of(text):
     return json.loads(re.search(r'<script type="application/json" id="data">(.*?)</script>', text, re.S)[1])["corpus"]
 
 
-def rows(found):
-    return [int(text) for text in found.texts("#rows td:first-child")]
+def rows(view):
+    return [int(text) for text in view.texts("#rows td:first-child")]
 
 
 def test_motifs_and_cores_are_counted_by_class_and_sign(folder):
@@ -104,11 +104,11 @@ def test_damaged_files_are_named_and_left_out(tmp_path, page):
     write_molecules(tmp_path)
     (tmp_path / "000010-0123456789abcdef.mage").write_bytes(b"PK nonsense")
     (tmp_path / "zzz.mage").write_bytes(b"")
-    made = run_page(tmp_path)
-    assert made.explanations == 11
-    assert [name for name, _ in made.skipped] == ["000010-0123456789abcdef.mage", "zzz.mage"]
-    assert "2 files could not be read and are left out: 000010-0123456789abcdef.mage" in made.text
-    assert str(tmp_path) not in made.text
+    run = run_page(tmp_path)
+    assert run.explanations == 11
+    assert [name for name, _ in run.skipped] == ["000010-0123456789abcdef.mage", "zzz.mage"]
+    assert "2 files could not be read and are left out: 000010-0123456789abcdef.mage" in run.text
+    assert str(tmp_path) not in run.text
 
 
 def test_mixed_folders_are_told(tmp_path):
@@ -123,68 +123,68 @@ def test_mixed_folders_are_told(tmp_path):
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_the_page_opens_without_complaint_or_request(opened, page, scheme):
-    found = opened(page, color_scheme=scheme)
-    assert found.texts("h1") == ["Molecules, gin: what the model looks at"]
-    assert found.texts("#recurring h3")[:2] == ["For mutagen +", "Against mutagen −"]
-    assert found.texts("#panel-0 .block:first-child h4 span:first-child") == ["nitro", "amino"]
-    assert len(rows(found)) == 12
-    found.page.locator("#rows").scroll_into_view_if_needed()
-    found.page.locator("#rows svg").first.wait_for()
-    assert found.complaints == []
-    assert found.requests == []
+    view = opened(page, color_scheme=scheme)
+    assert view.texts("h1") == ["Molecules, gin: what the model looks at"]
+    assert view.texts("#recurring h3")[:2] == ["For mutagen +", "Against mutagen −"]
+    assert view.texts("#panel-0 .block:first-child h4 span:first-child") == ["nitro", "amino"]
+    assert len(rows(view)) == 12
+    view.page.locator("#rows").scroll_into_view_if_needed()
+    view.page.locator("#rows svg").first.wait_for()
+    assert view.complaints == []
+    assert view.requests == []
 
 
 def test_rows_are_sorted_by_any_column(opened, page):
-    found = opened(page)
-    queries = found.page.get_by_role("button", name="queries")
+    view = opened(page)
+    queries = view.page.get_by_role("button", name="queries")
     queries.click()
-    assert rows(found)[:4] == [50, 60, 70, 80]
-    assert found.page.locator("th[aria-sort=descending]").all_text_contents() == ["queries"]
+    assert rows(view)[:4] == [50, 60, 70, 80]
+    assert view.page.locator("th[aria-sort=descending]").all_text_contents() == ["queries"]
     queries.press("Enter")
-    assert rows(found)[:4] == [0, 90, 100, 110]
-    found.page.get_by_role("button", name="proof").click()
-    assert rows(found)[0] == 90
-    assert found.complaints == []
+    assert rows(view)[:4] == [0, 90, 100, 110]
+    view.page.get_by_role("button", name="proof").click()
+    assert rows(view)[0] == 90
+    assert view.complaints == []
 
 
 def test_rows_are_filtered_by_class_correctness_score_and_size(opened, page):
-    found = opened(page)
-    choose = found.page.locator("#filters")
+    view = opened(page)
+    choose = view.page.locator("#filters")
     choose.locator("[name=target]").select_option(label="non-mutagen")
-    assert rows(found) == [90, 100, 110]
+    assert rows(view) == [90, 100, 110]
     choose.get_by_role("button", name="Clear").click()
     choose.locator("[name=right]").select_option(label="wrong")
-    assert rows(found) == [50]
-    assert found.texts("#count") == ["1 of 12 graphs"]
+    assert rows(view) == [50]
+    assert view.texts("#count") == ["1 of 12 graphs"]
     choose.locator("[name=right]").select_option(label="right")
     choose.locator("[name=label]").select_option(label="mutagen")
-    assert rows(found) == [0, 10, 20, 30, 40, 60, 70, 80]
+    assert rows(view) == [0, 10, 20, 30, 40, 60, 70, 80]
     choose.locator("[name=score]").fill("2.5")
-    assert rows(found) == [0, 10, 20, 30, 40]
+    assert rows(view) == [0, 10, 20, 30, 40]
     choose.get_by_role("button", name="Clear").click()
     choose.locator("[name=to]").fill("12")
-    assert rows(found) == [90, 100, 110]
+    assert rows(view) == [90, 100, 110]
     choose.get_by_role("button", name="Clear").click()
     choose.locator("[name=text]").fill("AMINO")
-    assert rows(found) == [50, 60, 70, 80]
-    assert found.complaints == []
+    assert rows(view) == [50, 60, 70, 80]
+    assert view.complaints == []
 
 
 def test_a_core_shows_its_graphs_and_its_examples(opened, page):
-    found = opened(page)
-    found.page.get_by_role("button", name="Show the 4 graphs").first.click()
-    assert rows(found) == [50, 60, 70, 80]
-    found.page.locator("#only").click()
-    assert len(rows(found)) == 12
-    found.page.locator(".core").first.get_by_role("link").first.click()
-    assert found.page.locator("#details").get_attribute("open") is not None
-    assert found.texts("#details h2") == ["Graph 0"]
+    view = opened(page)
+    view.page.get_by_role("button", name="Show the 4 graphs").first.click()
+    assert rows(view) == [50, 60, 70, 80]
+    view.page.locator("#only").click()
+    assert len(rows(view)) == 12
+    view.page.locator(".core").first.get_by_role("link").first.click()
+    assert view.page.locator("#details").get_attribute("open") is not None
+    assert view.texts("#details h2") == ["Graph 0"]
 
 
 def test_details_are_reached_and_left_by_keyboard(opened, page):
-    found = opened(page)
-    found.page.locator("#rows a:not(.thumb)").nth(5).press("Enter")
-    details = found.page.locator("#details")
+    view = opened(page)
+    view.page.locator("#rows a:not(.thumb)").nth(5).press("Enter")
+    details = view.page.locator("#details")
     details.locator("h2", has_text="Graph 50").wait_for()
     text = details.inner_text()
     assert "non-mutagen: the prediction is wrong" in text
@@ -192,26 +192,26 @@ def test_details_are_reached_and_left_by_keyboard(opened, page):
     assert re.search(r"against −\s+−0.5\s+C–H\s+C 3, H 11", text)
     assert "500 runs of the model" in text
     assert "proven optimal" in text
-    found.page.keyboard.press("ArrowRight")
+    view.page.keyboard.press("ArrowRight")
     details.locator("h2", has_text="Graph 60").wait_for()
-    found.page.keyboard.press("Escape")
+    view.page.keyboard.press("Escape")
     assert details.get_attribute("open") is None
-    assert found.complaints == []
-    assert found.requests == []
+    assert view.complaints == []
+    assert view.requests == []
 
 
 def test_classes_are_tabs(opened, page):
-    found = opened(page)
-    found.page.get_by_role("tab", name="mutagen (9)", exact=True).press("ArrowRight")
-    assert found.page.locator("#panel-0").is_hidden()
-    assert found.page.locator("#panel-1 h3").inner_text() == "For non-mutagen +"
+    view = opened(page)
+    view.page.get_by_role("tab", name="mutagen (9)", exact=True).press("ArrowRight")
+    assert view.page.locator("#panel-0").is_hidden()
+    assert view.page.locator("#panel-1 h3").inner_text() == "For non-mutagen +"
 
 
 def test_all_classes_are_printed(opened, page):
-    found = opened(page)
-    found.page.emulate_media(media="print")
-    assert found.page.locator("#panel-1").is_visible()
-    assert found.page.locator("#filters").is_hidden()
+    view = opened(page)
+    view.page.emulate_media(media="print")
+    assert view.page.locator("#panel-1").is_visible()
+    assert view.page.locator("#filters").is_hidden()
 
 
 def test_hostile_text_stays_text(opened, tmp_path):
@@ -219,31 +219,31 @@ def test_hostile_text_stays_text(opened, tmp_path):
     sentence = SentenceSubject(words=tuple(words))
     evil = {"dataset": HOSTILE, "model": HOSTILE, "class_names": [HOSTILE, "<i>"], "position": 1, "label": 1}
     for number in range(2):
-        made = explained(words, [(0, 1), (1, 2)], [((0, 1), 1.0)], subject=sentence, **evil)
-        made.save(tmp_path / f"{number}<img src=y>.mage")
+        explanation = explained(words, [(0, 1), (1, 2)], [((0, 1), 1.0)], subject=sentence, **evil)
+        explanation.save(tmp_path / f"{number}<img src=y>.mage")
     (tmp_path / "<script>alert(2)<").with_suffix(".mage").write_bytes(b"")
-    found = opened(run_page(tmp_path, HOSTILE).text)
-    found.page.locator("#rows a").first.click()
-    found.page.wait_for_timeout(100)
-    assert found.page.locator("img, i").count() == 0
-    assert found.page.locator("b:not(.method *)").count() == 0
-    assert found.complaints == []
-    assert found.requests == []
-    assert found.texts("h1") == [HOSTILE]
-    found.page.locator("#details svg").wait_for()
-    assert found.texts("#details .layer-labels text")[:2] == [HOSTILE, "<b>bold</b>"]
+    view = opened(run_page(tmp_path, HOSTILE).text)
+    view.page.locator("#rows a").first.click()
+    view.page.wait_for_timeout(100)
+    assert view.page.locator("img, i").count() == 0
+    assert view.page.locator("b:not(.method *)").count() == 0
+    assert view.complaints == []
+    assert view.requests == []
+    assert view.texts("h1") == [HOSTILE]
+    view.page.locator("#details svg").wait_for()
+    assert view.texts("#details .layer-labels text")[:2] == [HOSTILE, "<b>bold</b>"]
 
 
 def test_sentences_are_read_in_order(opened, tmp_path):
     words = ["not", "a", "bad", "film"]
     sentence = SentenceSubject(words=tuple(words))
     for number in range(3):
-        made = explained(words, [(0, 2), (1, 3), (2, 3)], [((0, 2), 1.0), ((3,), -0.5)], subject=sentence)
-        made.save(tmp_path / f"{number}.mage")
-    found = opened(run_page(tmp_path).text)
-    assert found.texts("#panel-0 .block:first-child h4 span:first-child") == ["not · bad"]
-    found.page.locator("#rows").scroll_into_view_if_needed()
-    drawing = found.page.locator("#rows svg").first
+        explanation = explained(words, [(0, 2), (1, 3), (2, 3)], [((0, 2), 1.0), ((3,), -0.5)], subject=sentence)
+        explanation.save(tmp_path / f"{number}.mage")
+    view = opened(run_page(tmp_path).text)
+    assert view.texts("#panel-0 .block:first-child h4 span:first-child") == ["not · bad"]
+    view.page.locator("#rows").scroll_into_view_if_needed()
+    drawing = view.page.locator("#rows svg").first
     drawing.wait_for()
     assert drawing.locator(".layer-labels text").all_text_contents() == words
     places = drawing.locator(".layer-labels text").evaluate_all(
@@ -256,16 +256,16 @@ def test_sentences_are_read_in_order(opened, tmp_path):
 
 def test_many_graphs_come_in_pages(opened, tmp_path):
     for number in range(110):
-        made = explained(["0", "1", "2"], [(0, 1), (1, 2)], [((0, 1), 1.0)], position=number)
-        made.save(tmp_path / f"{number:03d}.mage")
-    found = opened(run_page(tmp_path).text)
-    assert found.texts("#page") == ["page 1 of 3"]
-    found.page.get_by_role("button", name="page after").click()
-    assert rows(found) == list(range(50, 100))
+        explanation = explained(["0", "1", "2"], [(0, 1), (1, 2)], [((0, 1), 1.0)], position=number)
+        explanation.save(tmp_path / f"{number:03d}.mage")
+    view = opened(run_page(tmp_path).text)
+    assert view.texts("#page") == ["page 1 of 3"]
+    view.page.get_by_role("button", name="page after").click()
+    assert rows(view) == list(range(50, 100))
     # Only what was in view is drawn.
-    assert found.page.locator("#rows svg").count() < 50
-    found.page.locator("#many").select_option(label="all")
-    assert len(rows(found)) == 110
+    assert view.page.locator("#rows svg").count() < 50
+    view.page.locator("#many").select_option(label="all")
+    assert len(rows(view)) == 110
 
 
 def test_regression_has_no_classes(opened, tmp_path):
@@ -321,10 +321,10 @@ def test_drawings_are_packed_in_blocks_that_a_browser_unpacks(opened, tmp_path):
         )
     text = run_page(tmp_path).text
     assert len(content_of(text)["drawings"]) == 2
-    found = opened(text)
-    found.page.locator("#rows tr").last.scroll_into_view_if_needed()
-    found.page.locator("#rows tr").last.locator("svg .blob").first.wait_for()
-    assert found.complaints == []
+    view = opened(text)
+    view.page.locator("#rows tr").last.scroll_into_view_if_needed()
+    view.page.locator("#rows tr").last.locator("svg .blob").first.wait_for()
+    assert view.complaints == []
 
 
 def test_a_pattern_of_a_molecule_is_drawn_with_its_bonds(folder):

@@ -25,11 +25,11 @@ def labelled_graphs(draw, most=6, labels="AB", kinds="-="):
 
 
 def in_networkx(graph):
-    made = nx.Graph()
+    graph_of_pattern = nx.Graph()
     for v, label in enumerate(graph.labels):
-        made.add_node(v, label=label)
-    made.add_edges_from((i, j, {"kind": kind}) for i, j, kind in graph.edges)
-    return made
+        graph_of_pattern.add_node(v, label=label)
+    graph_of_pattern.add_edges_from((i, j, {"kind": kind}) for i, j, kind in graph.edges)
+    return graph_of_pattern
 
 
 def isomorphic(first, second):
@@ -66,10 +66,10 @@ def test_colours_do_not_tell_regular_graphs_apart_but_classes_do():
 @given(labelled_graphs(most=4), labelled_graphs(most=7))
 def test_patterns_are_found_where_networkx_finds_them(pattern, host):
     matcher = GraphMatcher(in_networkx(host), in_networkx(pattern), SAME_NODE, SAME_EDGE)
-    found = embedding(pattern, host)
-    assert (found is not None) == matcher.subgraph_is_isomorphic() == holds(host, pattern)
-    if found is not None:
-        assert host.induced(found) == pattern
+    places = embedding(pattern, host)
+    assert (places is not None) == matcher.subgraph_is_isomorphic() == holds(host, pattern)
+    if places is not None:
+        assert host.induced(places) == pattern
 
 
 def test_a_search_that_takes_too_long_says_that_it_does_not_know():

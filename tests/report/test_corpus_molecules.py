@@ -109,10 +109,10 @@ def test_orders_count_only_if_all_molecules_have_them(tmp_path):
 def test_groups_within_a_fragment_are_named(smiles, name):
     molecule = chem.MolFromSmiles(smiles)
     bonds = [(bond.GetBeginAtomIdx(), bond.GetEndAtomIdx()) for bond in molecule.GetBonds()]
-    found = molecule_of(
+    drawn_molecule = molecule_of(
         explained([str(v) for v in range(molecule.GetNumAtoms())], bonds, [], subject=MoleculeSubject(smiles))
     )
-    assert pattern_name(molecule_graph(found), True) == name
+    assert pattern_name(molecule_graph(drawn_molecule), True) == name
 
 
 @pytest.mark.parametrize(
@@ -138,8 +138,8 @@ def test_formulas(elements, text):
 )
 def test_shapes_of_plain_graphs_are_named(graph, name):
     plain = nx.convert_node_labels_to_integers(graph)
-    made = LabelledGraph.make([""] * len(plain), [(i, j, "") for i, j in plain.edges()])
-    assert pattern_name(made, False) == name
+    graph_of_pattern = LabelledGraph.make([""] * len(plain), [(i, j, "") for i, j in plain.edges()])
+    assert pattern_name(graph_of_pattern, False) == name
 
 
 def test_one_group_on_a_skeleton_is_written_as_chemists_do():

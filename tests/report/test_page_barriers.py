@@ -84,12 +84,12 @@ def test_pages_have_no_serious_barrier(opened, tmp_path, kind, scheme):
         pytest.skip("needs axe-core: npm ci in frontend/")
     if kind in ("molecule", "report"):
         pytest.importorskip("rdkit")
-    found = opened(PAGES[kind](tmp_path), color_scheme=scheme, bypass_csp=True)
-    assert serious_barriers(found.page) == []
+    view = opened(PAGES[kind](tmp_path), color_scheme=scheme, bypass_csp=True)
+    assert serious_barriers(view.page) == []
     if kind == "report":
-        found.page.locator("#rows a:not(.thumb)").first.click()
-        found.page.locator("#details svg").wait_for()
-        assert serious_barriers(found.page) == []
+        view.page.locator("#rows a:not(.thumb)").first.click()
+        view.page.locator("#details svg").wait_for()
+        assert serious_barriers(view.page) == []
 
 
 @pytest.mark.long
@@ -99,5 +99,5 @@ def test_pages_without_scripts_have_no_serious_barrier(opened, tmp_path, kind):
     if not AXE.is_file():
         pytest.skip("needs axe-core: npm ci in frontend/")
     text = PAGES[kind](tmp_path).replace("<noscript>", "<div>").replace("</noscript>", "</div>")
-    found = opened(text, bypass_csp=True)
-    assert serious_barriers(found.page) == []
+    view = opened(text, bypass_csp=True)
+    assert serious_barriers(view.page) == []

@@ -32,13 +32,13 @@ def test_each_cell_holds_what_the_search_finds(seed, floor, connected):
             noise_floor=floor,
             connected=connected,
         )
-        found = grid.at(tau, count, size)
-        assert found.optimal
-        assert found.objective == pytest.approx(expected.objective, rel=1e-9)
-        assert found.motifs == expected.motifs
-        assert found.tau == tau
-        assert len(found) <= count
-        assert len(found.nodes) <= size
+        solution = grid.at(tau, count, size)
+        assert solution.optimal
+        assert solution.objective == pytest.approx(expected.objective, rel=1e-9)
+        assert solution.motifs == expected.motifs
+        assert solution.tau == tau
+        assert len(solution) <= count
+        assert len(solution.nodes) <= size
 
 
 def test_the_explanations_own_setting_holds_its_own_motifs():

@@ -21,8 +21,8 @@ SMALL = {"num_motifs": 2, "max_nodes": 4}
 def explanation():
     graph = nx.disjoint_union(nx.cycle_graph(6), nx.path_graph(3))
     graph.add_edge(0, 6)
-    made = made_up(graph, names=[f'node "{node}"' for node in graph], **SMALL)
-    return replace(made, class_names=("no", "yes"), origin=Origin(label=1, truth=((0, 1),)), node_notes=("red",) * 9)
+    example = made_up(graph, names=[f'node "{node}"' for node in graph], **SMALL)
+    return replace(example, class_names=("no", "yes"), origin=Origin(label=1, truth=((0, 1),)), node_notes=("red",) * 9)
 
 
 @pytest.fixture(scope="module")
@@ -30,56 +30,56 @@ def page(explanation):
     return explanation_page(explanation)
 
 
-def save(found, label, folder):
+def save(view, label, folder):
     """Press a button that saves a file; where the file is now."""
-    with found.page.expect_download() as download:
-        found.page.get_by_role("button", name=label).click()
+    with view.page.expect_download() as download:
+        view.page.get_by_role("button", name=label).click()
     path = folder / download.value.suggested_filename
     download.value.save_as(path)
     return path
 
 
 def test_buttons_save_valid_files(opened, explanation, page, tmp_path):
-    found = opened(page, accept_downloads=True)
-    drawing = save(found, "Save the drawing as SVG", tmp_path)
+    view = opened(page, accept_downloads=True)
+    drawing = save(view, "Save the drawing as SVG", tmp_path)
     assert drawing.name == "why-yes.svg"
     root = ElementTree.parse(drawing).getroot()  # noqa: S314 - our own
     circles = [part for part in root.iter() if part.tag.endswith("}circle")]
     assert len(circles) == explanation.num_nodes + 2  # two of the ground truth
     assert all("var(" not in value for part in root.iter() for value in part.attrib.values())
-    picture = Image.open(save(found, "Save the drawing as PNG", tmp_path))
+    picture = Image.open(save(view, "Save the drawing as PNG", tmp_path))
     assert picture.format == "PNG"
     assert len(picture.convert("RGB").getcolors(1 << 24)) > 10
-    with save(found, "Save the table as CSV", tmp_path).open(encoding="utf-8", newline="") as file:
+    with save(view, "Save the table as CSV", tmp_path).open(encoding="utf-8", newline="") as file:
         rows = list(csv.DictReader(file))
     assert [row["node"] for row in rows] == list(explanation.names)
     assert float(rows[0]["Myerson value"]) == pytest.approx(explanation.node_scores[0], rel=1e-5)
-    record = json.loads(save(found, "Save motifs and scores as JSON", tmp_path).read_text(encoding="utf-8"))
+    record = json.loads(save(view, "Save motifs and scores as JSON", tmp_path).read_text(encoding="utf-8"))
     assert [motif["nodes"] for motif in record["motifs"]] == [list(motif.nodes) for motif in explanation.motifs]
     assert (record["target"], record["tau"]) == ("yes", explanation.motifs.tau)
-    assert found.complaints == []
-    assert [request for request in found.requests if not request.startswith("blob:")] == []
+    assert view.complaints == []
+    assert [request for request in view.requests if not request.startswith("blob:")] == []
 
 
 def test_nodes_and_links_are_copied(opened, explanation, page):
-    found = opened(page, permissions=["clipboard-read", "clipboard-write"])
-    found.page.get_by_role("button", name="Copy the numbers").click()
-    found.page.get_by_text("Copied the nodes of the motifs.").wait_for()
-    copied = json.loads(found.page.evaluate("navigator.clipboard.readText()"))
+    view = opened(page, permissions=["clipboard-read", "clipboard-write"])
+    view.page.get_by_role("button", name="Copy the numbers").click()
+    view.page.get_by_text("Copied the nodes of the motifs.").wait_for()
+    copied = json.loads(view.page.evaluate("navigator.clipboard.readText()"))
     assert copied == [list(motif.nodes) for motif in explanation.motifs]
-    found.slide("count", 0)
-    found.page.get_by_role("button", name="Copy a link").click()
-    found.page.get_by_text("Copied the link.").wait_for()
-    assert "#s1=" in found.page.evaluate("navigator.clipboard.readText()")
+    view.slide("count", 0)
+    view.page.get_by_role("button", name="Copy a link").click()
+    view.page.get_by_text("Copied the link.").wait_for()
+    assert "#s1=" in view.page.evaluate("navigator.clipboard.readText()")
 
 
 def test_the_link_restores_the_sliders(opened, page, tmp_path):
     (tmp_path / "page.html").write_text(page, encoding="utf-8")
-    found = opened(tmp_path / "page.html")
-    found.slide("tau", 0)
-    found.slide("count", 0)
-    found.slide("size", 1)
-    motifs, address = found.motifs(), found.page.url
+    view = opened(tmp_path / "page.html")
+    view.slide("tau", 0)
+    view.slide("count", 0)
+    view.slide("size", 1)
+    motifs, address = view.motifs(), view.page.url
     assert "#s1=0,1,2" in address
     again = opened(tmp_path / "page.html")
     again.page.goto(address)
@@ -92,68 +92,68 @@ def test_the_link_restores_the_sliders(opened, page, tmp_path):
 
 def test_the_reader_switches_between_classes(opened, explanation):
     other = replace(made_up(nx.cycle_graph(9), seed=4, **SMALL), target=0, class_names=("no", "yes"))
-    found = opened(explanations_page([explanation, other]))
-    assert found.texts("h1") == ["Why yes?"]
-    assert found.page.locator("#explanation-2").is_hidden()
-    found.page.get_by_role("button", name="no, ").click()
-    assert found.texts("h1") == ["Why no?"]
-    assert found.page.locator("#explanation").is_hidden()
-    assert found.page.locator("#stage-2 .node").count() == 9
-    bars = found.page.locator("#bars-2 .bar").evaluate_all("bars => bars.map(bar => bar.title)")
+    view = opened(explanations_page([explanation, other]))
+    assert view.texts("h1") == ["Why yes?"]
+    assert view.page.locator("#explanation-2").is_hidden()
+    view.page.get_by_role("button", name="no, ").click()
+    assert view.texts("h1") == ["Why no?"]
+    assert view.page.locator("#explanation").is_hidden()
+    assert view.page.locator("#stage-2 .node").count() == 9
+    bars = view.page.locator("#bars-2 .bar").evaluate_all("bars => bars.map(bar => bar.title)")
     assert bars == [", ".join(other.names[node] for node in motif.nodes) for motif in other.motifs]
-    found.slide("count-2", 0)
-    assert "show=2" in found.page.url
-    assert "s2=" in found.page.url
-    found.page.reload()
-    assert found.texts("h1") == ["Why no?"]
-    assert found.complaints == []
+    view.slide("count-2", 0)
+    assert "show=2" in view.page.url
+    assert "s2=" in view.page.url
+    view.page.reload()
+    assert view.texts("h1") == ["Why no?"]
+    assert view.complaints == []
 
 
 def test_two_explanations_stand_side_by_side(opened, explanation):
     other = replace(explanation, target=0)
-    found = opened(explanations_page([explanation, other], labels=["before", "after"], side_by_side=True))
-    left, right = (found.page.locator(f"#stage{suffix} svg").bounding_box() for suffix in ("", "-2"))
+    view = opened(explanations_page([explanation, other], labels=["before", "after"], side_by_side=True))
+    left, right = (view.page.locator(f"#stage{suffix} svg").bounding_box() for suffix in ("", "-2"))
     assert left["x"] + left["width"] <= right["x"]
     assert abs(left["y"] - right["y"]) < 60
-    assert found.page.locator(".agreement").is_visible()
-    before = found.page.locator("#bars-2 .bar").count()
-    found.slide("count", 0)
-    assert found.page.locator("#bars .bar").count() == 1
-    assert found.page.locator("#bars-2 .bar").count() == before
-    assert found.complaints == []
+    assert view.page.locator(".agreement").is_visible()
+    before = view.page.locator("#bars-2 .bar").count()
+    view.slide("count", 0)
+    assert view.page.locator("#bars .bar").count() == 1
+    assert view.page.locator("#bars-2 .bar").count() == before
+    assert view.complaints == []
 
 
 def test_hover_tells_features_and_rings_the_truth(opened, page):
-    found = opened(page)
-    assert found.page.locator(".truth-ring").count() == 2 + 1  # one in the legend
-    found.page.locator("#table tr[data-player='3']").hover()
-    assert "red" in found.texts("#readout")[0]
-    assert "alone" not in found.texts("#bars")[0]  # the model was not asked
+    view = opened(page)
+    assert view.page.locator(".truth-ring").count() == 2 + 1  # one in the legend
+    view.page.locator("#table tr[data-player='3']").hover()
+    assert "red" in view.texts("#readout")[0]
+    assert "alone" not in view.texts("#bars")[0]  # the model was not asked
 
 
 @pytest.mark.parametrize("width", [360, 1920])
 def test_pages_fit_phones_and_wide_screens(opened, page, width):
-    found = opened(page, viewport={"width": width, "height": 800}, has_touch=width < 500)
-    assert found.page.evaluate("document.documentElement.scrollWidth") <= width
-    sizes = found.page.locator("button:visible, input:visible").evaluate_all(
+    view = opened(page, viewport={"width": width, "height": 800}, has_touch=width < 500)
+    assert view.page.evaluate("document.documentElement.scrollWidth") <= width
+    sizes = view.page.locator("button:visible, input:visible").evaluate_all(
         """all => all.map(one => {
             const { width, height } = one.getBoundingClientRect();
             return [one.textContent || one.id, width, height];
         })"""
     )
     assert [size for size in sizes if min(size[1:]) < 24] == []
-    table = found.page.locator("#table").bounding_box()
-    stage = found.page.locator("#stage").bounding_box()
+    table = view.page.locator("#table").bounding_box()
+    stage = view.page.locator("#stage").bounding_box()
     assert (table["x"] > stage["x"] + stage["width"]) == (width > 1500)
-    hint = found.page.locator("#readout").evaluate("line => line.scrollHeight - line.clientHeight")
+    hint = view.page.locator("#readout").evaluate("line => line.scrollHeight - line.clientHeight")
     assert hint <= 1, "the hint is clipped"
 
 
 def test_names_do_not_overlap_on_the_page(opened):
     graph = nx.barabasi_albert_graph(35, 1, seed=5)
-    found = opened(explanation_page(made_up(graph, names=[f"node {node}" for node in graph])))
+    view = opened(explanation_page(made_up(graph, names=[f"node {node}" for node in graph])))
     # Without the halo around letters, which may touch that of others.
-    boxes = found.page.locator(".layer-labels text").evaluate_all(
+    boxes = view.page.locator(".layer-labels text").evaluate_all(
         "all => all.map((one) => { const { x, y, width, height } = one.getBBox(); return { x, y, width, height }; })"
     )
     assert len(boxes) == 35

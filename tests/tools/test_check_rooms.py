@@ -96,13 +96,13 @@ def test_nothing_imports_what_is_on_top(tmp_path, file, target):
 
 
 def test_a_room_does_not_import_the_package_or_something_unknown(tmp_path):
-    found = problems(
+    messages = problems(
         tmp_path, {"games/a.py": "import mage\nfrom mage import explain\nimport_module(f'mage.{name}')\n", "b.py": ""}
     )
-    assert found[0] == "b.py:1: mage.b is not a room"
-    assert [message[:13] for message in found[1:]] == [f"games/a.py:{line}:" for line in (1, 2, 3)]
-    assert "mage is not a room" in found[1]
-    assert "mage.explain is not a room" in found[2]
+    assert messages[0] == "b.py:1: mage.b is not a room"
+    assert [message[:13] for message in messages[1:]] == [f"games/a.py:{line}:" for line in (1, 2, 3)]
+    assert "mage is not a room" in messages[1]
+    assert "mage.explain is not a room" in messages[2]
 
 
 def test_exceptions_hold_for_one_function_only_and_must_be_needed(tmp_path):
@@ -114,7 +114,7 @@ def test_exceptions_hold_for_one_function_only_and_must_be_needed(tmp_path):
 
 
 def test_a_circle_of_three_rooms_is_named(tmp_path):
-    found = problems(
+    messages = problems(
         tmp_path,
         {
             "games/a.py": "def f():\n    import mage.metrics\n",
@@ -122,8 +122,8 @@ def test_a_circle_of_three_rooms_is_named(tmp_path):
             "motifs/__init__.py": "import mage.games\n",
         },
     )
-    assert len(found) == 2
-    names = found[1].partition("circle: ")[2].split(" -> ")
+    assert len(messages) == 2
+    names = messages[1].partition("circle: ")[2].split(" -> ")
     assert names[0] == names[-1]
     assert set(names) == {"games", "metrics", "motifs"}
     assert "metrics" in names[names.index("games") + 1 :]

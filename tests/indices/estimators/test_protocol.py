@@ -23,8 +23,8 @@ def test_estimators_say_what_they_take_and_need(name):
 
 @pytest.mark.parametrize("name", ESTIMATORS)
 def test_fields_of_others_are_refused(name):
-    given = {"permutations": 3, "samples": 3, "radius": 1, "regressor": "ridge", "antithetic": False}
-    for field, value in given.items():
+    fields = {"permutations": 3, "samples": 3, "radius": 1, "regressor": "ridge", "antithetic": False}
+    for field, value in fields.items():
         if field in ESTIMATORS[name].fields:
             assert getattr(IndexRequest(method=name, **{field: value}), field) == value
         else:

@@ -24,6 +24,7 @@ from tests.helpers.zoo_graphs import (
     plain,
     second_edges,
 )
+from tests.helpers.zoo_layers import LAYERS
 from tests.helpers.zoo_models import (
     Convolution,
     DenseAdjacency,
@@ -55,6 +56,7 @@ from tests.helpers.zoo_models import (
     Wide,
     WithNorm,
 )
+from tests.helpers.zoo_pools import POOLS
 
 
 def near(pos, batch):
@@ -148,12 +150,14 @@ ZOO: dict[str, Case] = {
         )
         for name, make in WITH_EDGES.items()
     },
+    **LAYERS,
+    **POOLS,
     # Readouts.
     "Set2Set": Case(lambda: Wide(aggr.Set2Set(WIDTH, 2), 2 * WIDTH), plain),
     "SortAggregation": Case(lambda: Wide(aggr.SortAggregation(3), 3 * WIDTH), plain),
     "LSTM readout": pooled(lambda: aggr.LSTMAggregation(WIDTH, WIDTH), warning="depends on the rest of the batch"),
-    "median": pooled(aggr.MedianAggregation, warning="no finite output for an empty graph"),
-    "quantile": pooled(lambda: aggr.QuantileAggregation(0.3), warning="no finite output for an empty graph"),
+    "median": pooled(aggr.MedianAggregation),
+    "quantile": pooled(lambda: aggr.QuantileAggregation(0.3)),
     "loop over graphs": Case(LoopReadout, plain, warning="no finite output for an empty graph"),
     "unbatch": Case(UnbatchReadout, plain, warning="no finite output for an empty graph"),
     "to_data_list": Case(ListReadout, lambda model, part: model(Batch.from_data_list([part]))),

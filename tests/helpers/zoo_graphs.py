@@ -29,6 +29,14 @@ def graph(**extra):
     )
 
 
+def few_kinds():
+    """The same graph with nodes of two kinds and edges of one: much of it is equal to other parts of it."""
+    data = graph()
+    data.x = torch.eye(WIDTH).double()[torch.tensor([0, 0, 0, 1, 0, 0, 1])]
+    data.edge_attr = torch.ones_like(data.edge_attr)
+    return data
+
+
 def part_of(data, kept, masking):
     """One masked graph, made with PyG's own tools; whatever is not a node's or an edge's is left as it is."""
     if masking == "remove":
@@ -83,6 +91,7 @@ class Case:
         refusal: What the error says; empty for models that are explained.
         warning: What the user is told.
         readout: From the row to the explained number.
+        tolerance: Of worths, relative to the largest; single precision after a few hundred roundings by default.
     """
 
     make: Callable[[], Any]
@@ -94,6 +103,7 @@ class Case:
     refusal: str = ""
     warning: str = ""
     readout: Callable[[torch.Tensor], float] = lambda row: float(row.flatten()[0])
+    tolerance: float = 1e-5
 
 
 def as_batch(part):

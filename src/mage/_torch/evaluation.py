@@ -119,7 +119,9 @@ def resolution_of(outputs: torch.Tensor, networks: Iterable[torch.nn.Module] = (
 
 
 def agree(left: torch.Tensor, right: torch.Tensor, tolerance: float) -> bool:
-    """Whether outputs differ by no more than this part of the largest of them."""
+    """Whether outputs differ by no more than this part of the largest of them; other shapes always differ."""
+    if left.shape != right.shape:
+        return False
     finite = right[right.isfinite()].abs()
     scale = float(finite.max()) if finite.numel() else 0.0
     return torch.allclose(left, right, rtol=0.0, atol=min(tolerance, _COARSEST) * scale, equal_nan=True)

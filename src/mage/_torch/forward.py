@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import itertools
 import traceback
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
@@ -83,6 +84,7 @@ class Forward:
         tables: Weights with a row per node; they hold the rows of the union's nodes while the model runs.
         takes_batch: Whether it can tell the graphs of a union apart.
         optional: Arguments that are given though the model could do without, and nobody asked for them.
+        left_out: Arguments that are never given.
     """
 
     def __init__(
@@ -106,6 +108,7 @@ class Forward:
         self._decodes = False
         self.takes_batch = True
         self.optional: list[str] = []
+        self.left_out: tuple[str, ...] = ()
         self.matrix: str | None = None
         self.tables: tuple[Table, ...] = ()
         if call is None:
@@ -137,7 +140,7 @@ class Forward:
         if not plain:
             # Nothing says what a model of *args takes; PyG's own order is the best guess.
             self._names = [name for name in ("x", "edge_index", "batch") if name in usable]
-            self._positional = True
+            self._positional, self.optional = True, ["batch"]
             return
         missing = [name for name in required if name not in usable]
         if missing:
@@ -145,16 +148,17 @@ class Forward:
                 f"model: forward needs {', '.join(missing)}, which data does not have (it has "
                 f"{', '.join(sorted(available | {'edge_index'}))}); add it to data or pass forward=call(model, data)"
             )
-        self._names = [p.name for p in plain if p.name in usable]
+        takes_more = any(p.kind is inspect.Parameter.VAR_KEYWORD for p in parameters)
+        # Parameters that may only be given by position, up to the first that there is nothing for.
+        self._positional = any(p.kind is inspect.Parameter.POSITIONAL_ONLY for p in plain) and not takes_more
+        accepted = itertools.takewhile(lambda p: p.name in usable, plain) if self._positional else plain
+        self._names = [p.name for p in accepted if p.name in usable]
         if self._inputs is None:
             always = {*required, *_ALWAYS, "edge_label_index"}
             self.optional = [name for name in self._names if not always & {name, _ALIASES.get(name, name)}]
-        takes_more = any(p.kind is inspect.Parameter.VAR_KEYWORD for p in parameters)
         if takes_more and "batch" not in self._names:
             self._names.append("batch")
         self.takes_batch = bool({"batch", "ptr"} & {_ALIASES.get(name, name) for name in self._names})
-        # Parameters that may only be given by position.
-        self._positional = any(p.kind is inspect.Parameter.POSITIONAL_ONLY for p in plain) and not takes_more
 
     def _takes_whole(self, required: list[str], parameters: list[str], usable: set[str]) -> bool:
         """Whether the only argument is a graph, or a batch of graphs as in GraphGym and Lightning."""
@@ -176,7 +180,8 @@ class Forward:
     @property
     def names(self) -> tuple[str, ...]:
         """Names of the arguments that are the graph's own."""
-        return tuple(name for name in self._names if name not in _ALWAYS or name == "edge_index")
+        names = (name for name in self._names if name not in self.left_out)
+        return tuple(name for name in names if name not in _ALWAYS or name == "edge_index")
 
     @property
     def is_handed_all(self) -> bool:
@@ -187,7 +192,8 @@ class Forward:
         """Whether the model may look at a tensor of the graph; one that is handed the whole graph may look at all."""
         if self.is_handed_all or name == self.matrix or is_table(name):
             return True
-        return name in {_ALIASES.get(known, known) for known in self._names} | set(self._names)
+        names = set(self._names) - set(self.left_out)
+        return name in {_ALIASES.get(known, known) for known in names} | names
 
     def table_blocks(self, networks: Sequence[nn.Module], graph: GraphInput) -> list[Block]:
         """Nodes that may change places among themselves, with the tables that have a row for each of them."""
@@ -224,7 +230,8 @@ class Forward:
             return call_model(self._call, self._given, data)
         if self._whole:
             return call_model(self._model, data)
-        arguments = {name: self._argument(name, data, count) for name in self._names if name != without}
+        names = [name for name in self._names if name not in (without, *self.left_out)]
+        arguments = {name: self._argument(name, data, count) for name in names}
         if self._decodes:
             return self._decoded(arguments, data)
         if self._positional:

@@ -13,10 +13,11 @@ from torch import Tensor
 from torch_geometric.data import Data, HeteroData
 
 from mage._torch.evaluation import agree, evaluating, exclusively, networks_behind, resolution_of
-from mage._torch.forward import CallChoice, Forward
+from mage._torch.forward import CallChoice, Forward, raised_by_model
 from mage._torch.graph_input import GraphInput
 from mage._torch.masking import MASKINGS, MaskedBatch, MaskingFunction, masking_named, note_parts
 from mage._torch.signatures import unwrapped
+from mage._torch.ties import selections, tied_graphs
 from mage._torch.typed_forward import TypedForward
 from mage._torch.typed_graph import TypedGraph
 
@@ -40,6 +41,7 @@ class MaskedModel:
     Attributes:
         num_runs: Graphs the model has been run on.
         one_by_one: Whether each graph needs a call of its own.
+        selections: Layers that keep the best nodes; which ones, may be a matter of their order and of rounding.
         removes: Whether absent nodes are gone; an empty coalition then leaves no graph.
         rows_at_once: Rows of node features in one call at most, so that activations stay in the processor's cache.
     """
@@ -77,8 +79,10 @@ class MaskedModel:
             self.forward.matrix = graph.from_matrix
         # Found once: a function may have much about it to look through.
         self.networks = [*networks_behind(self.model), *networks_behind(call)]
+        self.selections = selections(self.networks)
         self.one_by_one = not self.forward.takes_batch and level == "graph"
         self.rows_at_once = max(4096, min(16384, 16384 * 32 // widest_layer(model)))
+        self._is_finite = False
         self.num_runs = 0
 
     def evaluating(self) -> contextlib.AbstractContextManager[None]:
@@ -98,7 +102,38 @@ class MaskedModel:
             targets: Rows of the target node, or of both ends of the link; empty for the whole graph.
             without: An optional argument that the model is not given.
         """
-        return self.outputs_of(_masked(self.masking, graph, masks), graph, len(masks), targets, without)
+        try:
+            return self._of_masks(graph, masks, targets, without)
+        except Exception as error:
+            if bool(masks.all()) or not raised_by_model(error):
+                raise
+            if self.one_by_one or bool(masks[0].all()):
+                raise self._part_error(error) from error
+        # Some layers fail where the first node has no edges (medians over neighbours): a whole copy goes before it.
+        try:
+            return self._of_masks(graph, torch.cat([torch.ones_like(masks[:1]), masks]), targets, without)[1:]
+        except Exception as error:
+            if raised_by_model(error):
+                raise self._part_error(error) from error
+            raise
+
+    def _of_masks(self, graph: GraphInput, masks: Tensor, targets: Tensor, without: str | None) -> Tensor:
+        """Rows [q, C]; graphs in which a pool chooses between equal nodes are run alone."""
+        with tied_graphs([] if len(masks) == 1 else self.selections) as tied:
+            out = self.outputs_of(_masked(self.masking, graph, masks), graph, len(masks), targets, without)
+        for row in sorted(tied):
+            alone = masks[row : row + 1]
+            out[row] = self.outputs_of(_masked(self.masking, graph, alone), graph, 1, targets, without)[0]
+        return out
+
+    def _part_error(self, error: Exception) -> ValueError:
+        """What to say where the model runs on the whole graph only."""
+        name = getattr(self.masking, "__name__", "custom")
+        hints = {"remove": "; masking='split' keeps all nodes", "split": "; masking='zero' keeps all edges"}
+        return ValueError(
+            f"model: it runs on the whole graph, but not on a part of it (masking={name!r}): "
+            f"{type(error).__name__}: {_first_line(error)}{hints.get(name, '')}"
+        )
 
     def outputs_of(
         self, batch: MaskedBatch, graph: GraphInput, count: int, targets: Tensor, without: str | None = None
@@ -145,20 +180,32 @@ class MaskedModel:
         portion = torch.cumsum(sizes.cpu(), dim=0) // self.rows_at_once
         return torch.bincount(torch.unique_consecutive(portion, return_inverse=True)[1]).tolist()
 
-    def check_batches(self, graph: GraphInput, free: Tensor, targets: Tensor) -> Tensor:
+    def check_batches(self, graph: GraphInput, free: Tensor, targets: Tensor, whole: Tensor) -> Tensor:
         """Go one by one where graphs of a batch influence each other, or where the model takes no batch.
 
         Args:
             graph: The graph that will be masked.
             free: Nodes that may be absent [n].
             targets: Rows of the targets.
+            whole: What the model says of everybody [1, C].
 
         Returns:
-            What the model says of everybody, and of a half [2, C].
+            What the model says of everybody, and of both halves [3, C].
         """
-        masks = torch.ones(2, graph.num_nodes, dtype=torch.bool, device=graph.device)
+        # Whatever a batch shares (a largest number, a choice of nodes), one of the halves is without it.
+        masks = torch.ones(3, graph.num_nodes, dtype=torch.bool, device=graph.device)
         masks[1, graph.half_of(free)] = False
-        alone = torch.cat([self.raw(graph, masks[:1], targets), self._of_a_part(graph, masks[1:], targets)])
+        masks[2] = ~free | ~masks[1]
+        masks[2] |= ~masks[2].any()  # a single node has no halves
+        answers = [whole, *(self.raw(graph, mask[None], targets) for mask in masks[1:])]
+        widths = [answer.size(1) for answer in answers]
+        if len(set(widths)) > 1:
+            raise ValueError(
+                f"model: it returns {widths[0]} columns for the whole graph and {min(widths)} to {max(widths)} for "
+                "parts of it; the columns must be the same for all graphs"
+            )
+        alone = torch.cat(answers)
+        self._is_finite = bool(alone.isfinite().all())
         order_matters = [type(layer).__name__ for network in self.networks for layer in network.modules()]
         cause = ""
         if not self.one_by_one:
@@ -166,14 +213,15 @@ class MaskedModel:
                 same = self.alike(self.raw(graph, masks, targets), alone)
                 cause = "its output for a graph depends on the rest of the batch (a normalisation without batch=?)"
             except (ValueError, RuntimeError, IndexError, TypeError) as error:
-                same, cause = False, f"it fails on a batch of two graphs ({_first_line(error)})"
-            if same and not _UNSTABLE.intersection(order_matters):
+                same, cause = False, f"it fails on a batch of several graphs ({_first_line(error)})"
+            chosen_among_all = bool(self.selections) and not self.forward.takes_batch
+            if same and not chosen_among_all and not _UNSTABLE.intersection(order_matters):
                 return alone
         with self.evaluating():
             # Twice in a row, so that random numbers of the second time are others.
-            self.outputs(graph, masks[1:], targets)
-            again = self.outputs(graph, masks[1:], targets)
-        if not self.alike(again, alone[1:]):
+            self.outputs(graph, masks[1:2], targets)
+            again = self.outputs(graph, masks[1:2], targets)
+        if not self.alike(again, alone[1:2]):
             raise ValueError(
                 "model: it answers the same question differently each time: some dropout or noise does not follow "
                 "model.eval() (functional.dropout needs training=self.training); switch it off, or seed it in forward="
@@ -187,17 +235,6 @@ class MaskedModel:
                 stacklevel=5,
             )
         return alone
-
-    def _of_a_part(self, graph: GraphInput, masks: Tensor, targets: Tensor) -> Tensor:
-        try:
-            return self.raw(graph, masks, targets)
-        except Exception as error:
-            name = getattr(self.masking, "__name__", "custom")
-            hint = "; masking='split' keeps all nodes" if self.removes else ""
-            raise ValueError(
-                f"model: it runs on the whole graph, but not on a part of it (masking={name!r}): "
-                f"{type(error).__name__}: {_first_line(error)}{hint}"
-            ) from error
 
     def resolution(self, outputs: Tensor) -> float:
         """The rounding unit of outputs: that of the coarsest numbers among them and the weights."""
@@ -229,7 +266,13 @@ class MaskedModel:
         # Without its target a node-level model has no output; the target alone, with blank features, comes nearest.
         masks[:, targets if len(targets) else 0] = True
         everyone = torch.arange(graph.num_nodes, device=graph.device)
-        return self.outputs(graph.blanked(everyone, edges=False), masks, targets)
+        alone = self.outputs(graph.blanked(everyone, edges=False), masks, targets)
+        if self._is_finite and not bool(alone.isfinite().all()):
+            where = "without its target" if len(targets) else "for an empty graph"
+            raise ValueError(
+                f"baseline: the model has no finite output {where}; pass baseline= to choose one, or masking='split'"
+            )
+        return alone
 
 
 def _masked(masking: MaskingFunction, graph: GraphInput, masks: Tensor) -> MaskedBatch:

@@ -18,6 +18,13 @@ from torch.overrides import TorchFunctionMode
 from torch.utils.weak import WeakIdKeyDictionary
 from torch_geometric.nn import MessagePassing
 
+# What nodes may be mixed with outside of layers that count as message passing.
+_MIXING = frozenset(
+    {
+        *("index_add", "scatter", "scatter_add", "scatter_reduce", "index_reduce", "segment_reduce", "gather"),
+        *("index_select", "matmul", "__matmul__", "mm", "bmm", "spmm", "einsum", "sparse_mm", "addmm"),
+    }
+)
 _SAME_NUMBERS = ("reshape", "view", "squeeze", "unsqueeze", "flatten", "__getitem__", "to", "float", "double", "detach")
 
 
@@ -26,6 +33,9 @@ class Observation(TorchFunctionMode):
 
     Args:
         networks: The networks behind the model, whose weights are 0 hops deep.
+
+    Attributes:
+        hops: Hops of message passing.
     """
 
     def __init__(self, networks: Sequence[torch.nn.Module]) -> None:
@@ -35,6 +45,7 @@ class Observation(TorchFunctionMode):
         self._thread = threading.get_ident()
         self._stack: list[int] = []
         self.hops = 0
+        self._inside, self._was_inside, self._mixed = 0, False, False
         for network in networks:
             for buffer in network.buffers():
                 self._depth[buffer] = 0
@@ -46,15 +57,32 @@ class Observation(TorchFunctionMode):
         depth = self._deepest(inputs)
         out = func(*args, **(kwargs or {}))
         name = getattr(func, "__name__", "")
+        if self._inside and not self._stack:
+            self._mixed |= name in _MIXING or name.rstrip("_") in _MIXING or _picks_rows(name, args)
         for tensor in tensors_in(out):
             self._depth[tensor] = max(depth, self._depth.get(tensor, 0))
             same = name in _SAME_NUMBERS and inputs
             self._maker[tensor] = self._maker.get(inputs[0], "") if same else name
         return out
 
+    @property
+    def by_hand(self) -> bool:
+        """Whether nodes may have been mixed outside of message-passing layers, or the networks were not seen to run."""
+        return self._mixed or not self._was_inside
+
     def last_step(self, out: Tensor) -> str:
         """Name of the torch function that made an output; empty where it was not seen."""
         return self._maker.get(out, "")
+
+    def enter_network(self, *_: Any) -> None:
+        """A network is called."""
+        if threading.get_ident() == self._thread:
+            self._inside, self._was_inside = self._inside + 1, True
+
+    def leave_network(self, *_: Any) -> None:
+        """It has answered."""
+        if threading.get_ident() == self._thread:
+            self._inside -= 1
 
     def enter(self, _layer: Any, args: Any, kwargs: Any) -> None:
         """A message-passing layer is called."""
@@ -83,6 +111,13 @@ class Observation(TorchFunctionMode):
         return self._depth[tensor]
 
 
+def _picks_rows(name: str, args: tuple[Any, ...]) -> bool:
+    """Whether rows are taken by their numbers, as neighbours may be."""
+    if name != "__getitem__" or len(args) < 2:
+        return False
+    return any(not each.is_floating_point() and each.dtype != torch.bool for each in tensors_in(args[1]))
+
+
 @contextmanager
 def observing(networks: Sequence[torch.nn.Module]) -> Iterator[Observation]:
     """Watch the runs of a model in this thread; other threads may run it meanwhile."""
@@ -90,6 +125,9 @@ def observing(networks: Sequence[torch.nn.Module]) -> Iterator[Observation]:
     layers = dict.fromkeys(message_passing_layers(networks))
     handles = [layer.register_forward_pre_hook(observation.enter, with_kwargs=True) for layer in layers]
     handles += [layer.register_forward_hook(observation.leave) for layer in layers]
+    plain = [network for network in networks if not isinstance(network, torch.jit.ScriptModule)]
+    handles += [network.register_forward_pre_hook(observation.enter_network) for network in plain]
+    handles += [network.register_forward_hook(observation.leave_network) for network in plain]
     try:
         with observation:
             yield observation

@@ -47,7 +47,11 @@ def parameters_of(model: Any, method: str = "forward") -> list[inspect.Parameter
             f"model: {type(model).__name__} does not say which arguments it takes; pass forward=call(model, data)"
         ) from None
     if all(parameter.kind in _VARIADIC for parameter in parameters):
-        return _passed_on(model) or parameters
+        inside = _passed_on(model)
+        if [parameter.kind for parameter in parameters] == [inspect.Parameter.VAR_POSITIONAL]:
+            named = [parameter for parameter in inside if parameter.kind not in _VARIADIC]
+            inside = [parameter.replace(kind=inspect.Parameter.POSITIONAL_ONLY) for parameter in named]
+        return inside or parameters
     return parameters
 
 

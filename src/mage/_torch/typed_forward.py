@@ -171,7 +171,8 @@ class TypedForward(Forward):
             return call_model(self._call, self._given, typed)
         if self._whole:
             return call_model(self._model, typed)
-        arguments = {name: self._typed_argument(name, typed, union, count) for name in self._names if name != without}
+        names = [name for name in self._names if name not in (without, *self.left_out)]
+        arguments = {name: self._typed_argument(name, typed, union, count) for name in names}
         if self._positional:
             return call_model(self._model, *arguments.values())
         return call_model(self._model, **arguments)

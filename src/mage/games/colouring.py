@@ -197,8 +197,9 @@ def _row_bytes(tensors: Any, count: int) -> Bits:
     rows = [np.zeros((count, 1), dtype=np.uint8)]
     for tensor in tensors:
         if isinstance(tensor, Tensor) and tensor.numel():
-            values = np.ascontiguousarray(tensor.detach().cpu().reshape(count, -1).numpy())
-            rows.append(values.view(np.uint8).reshape(count, -1))
+            # Seen as bytes by torch: there are kinds of numbers that numpy does not know, such as bfloat16.
+            values = tensor.detach().cpu().reshape(count, -1).contiguous()
+            rows.append(values.view(torch.uint8).numpy().reshape(count, -1))
     return np.concatenate(rows, axis=1)
 
 

@@ -76,7 +76,7 @@ def computation_graph(
                 participants.target_rows.tolist(),
                 counted,
                 num_hops,
-                _agreement(runner, participants, output),
+                _agreement(runner, participants, output, careful=run.by_hand or not run.hops),
                 patient=not partial,
             )
         except LooksFurtherError:
@@ -125,14 +125,40 @@ def _first_answer(runner: MaskedModel, participants: Participants) -> Tensor:
         ) from error
 
 
-def _agreement(runner: MaskedModel, participants: Participants, full: Tensor) -> Callable[[Tensor, Tensor], bool]:
-    """Whether the model says the same of the targets when it sees only some nodes, some of them blanked."""
+def _agreement(
+    runner: MaskedModel, participants: Participants, full: Tensor, careful: bool
+) -> Callable[[Tensor, Tensor], bool]:
+    """Whether the model says the same of the targets when it sees only some nodes, some of them blanked.
+
+    Where layers are written by hand, a maximum may hide what is further away as long as all is there; to be careful is
+    to try without some nodes, and without their features, as well.
+    """
     tolerance = _ROUNDINGS * runner.resolution(full)
+    targets, everything = participants.target_rows, torch.arange(participants.graph.num_nodes, device=full.device)
+
+    def output(nodes: Tensor, blank: Tensor) -> Tensor:
+        graph = participants.graph.restricted_to(nodes).blanked(torch.isin(nodes, blank))
+        return runner.raw(graph, _all(graph), positions_among(nodes, targets))
+
+    def outside_matters(nodes: Tensor) -> bool:
+        generator = torch.Generator().manual_seed(0)
+        outside = everything[~torch.isin(everything, nodes)]
+        for share, blank in ((1.0, nodes), (0.7, nodes[:0]), (0.4, nodes[:0])):
+            kept = (torch.rand(len(nodes), generator=generator) < share).to(nodes.device)
+            some = nodes[kept | torch.isin(nodes, targets)]
+            if not agree(output(some, blank), output(torch.cat([some, outside]), blank), tolerance):
+                return True
+        return False
 
     def agrees(nodes: Tensor, blank: Tensor) -> bool:
-        graph = participants.graph.restricted_to(nodes).blanked(torch.isin(nodes, blank))
-        output = runner.raw(graph, _all(graph), positions_among(nodes, participants.target_rows))
-        return agree(output, full, tolerance)
+        if not agree(output(nodes, blank), full, tolerance):
+            return False
+        try:
+            return not careful or len(blank) > 0 or not outside_matters(nodes)
+        except Exception as error:
+            if raised_by_model(error):
+                return True  # it cannot do without some nodes; coalitions will say so
+            raise
 
     return agrees
 

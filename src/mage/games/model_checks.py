@@ -40,6 +40,7 @@ def settled_graph(runner: MaskedModel, graph: GraphInput, targets: Tensor) -> Gr
         graph: The input graph.
         targets: The explained node or both ends of the explained link; empty for the whole graph.
     """
+    _leave_out_what_fails(runner, graph, targets)
     for key, reason in graph.unmaskable.items():
         if runner.forward.uses(key) and (not runner.forward.is_handed_all or _matters(runner, graph, targets, key)):
             raise ValueError(f"data: {key} {reason}")
@@ -182,6 +183,31 @@ def _check_edges_matter(runner: MaskedModel, graph: GraphInput, targets: Tensor)
             "masking='split' cuts edges, and the model's answer is the same without any (does it make its own, from "
             "positions?); use masking='remove'"
         )
+
+
+def _leave_out_what_fails(runner: MaskedModel, graph: GraphInput, targets: Tensor) -> None:
+    """Do not give a model what it can do without where it fails with it: it was made without, as by ``edge_dim``."""
+
+    def runs(without: Sequence[str]) -> bool:
+        runner.forward.left_out = tuple(without)
+        try:
+            runner.raw(graph, _everyone(graph), targets)
+        except Exception as error:
+            if raised_by_model(error):
+                return False
+            raise
+        return True
+
+    optional = list(runner.forward.optional)
+    if not optional or runs(()):
+        return
+    for names in [*([name] for name in optional), optional]:
+        if runs(names):
+            runner.forward.optional = [name for name in optional if name not in names]
+            if "batch" in names:
+                runner.forward.takes_batch, runner.one_by_one = False, runner.level == "graph"
+            return
+    runner.forward.left_out = ()
 
 
 def _check_optional(runner: MaskedModel, graph: GraphInput, targets: Tensor, name: str) -> None:

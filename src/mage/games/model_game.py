@@ -101,7 +101,7 @@ class ModelGame(Game):
                 participants = inputs.participants
                 free = participants.column < participants.num_players
                 free[participants.target_rows] = False
-                answers = self.runner.check_batches(participants.graph, free, participants.target_rows)
+                answers = self.runner.check_batches(participants.graph, free, participants.target_rows, inputs.output)
             return graph, inputs, answers
 
         if request.masking != "auto":
@@ -248,8 +248,9 @@ class ModelGame(Game):
 
     @property
     def _by_messages(self) -> bool:
-        """Whether the graph is one that colours and computation trees describe: plain nodes and edges."""
-        return not self.runner.one_by_one and not self.participants.graph.structures and self.typed is None
+        """Whether colours and computation trees may tell all: plain nodes and edges, and nobody chosen by order."""
+        plain = not self.participants.graph.structures and self.typed is None
+        return plain and not self.runner.one_by_one and not self.runner.selections
 
     @cached_property
     def states(self) -> StateWorths | None:

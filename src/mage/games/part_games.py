@@ -109,7 +109,8 @@ class PartGame(Game):
         present = np.ones((len(masks), self.num_parts), dtype=np.bool_)
         present[:, self.parts] = masks
         rows = torch.from_numpy(present).to(participants.graph.device)
-        portion = 1 if runner.one_by_one else max(1, runner.rows_at_once // participants.graph.num_nodes)
+        alone = runner.one_by_one or bool(runner.selections)
+        portion = 1 if alone else max(1, runner.rows_at_once // participants.graph.num_nodes)
         values = []
         with runner.evaluating():
             for block in torch.split(rows, portion):

@@ -1,0 +1,53 @@
+"""Pools that keep the nodes with the highest scores: where two scores are equal, rounding decides which node stays.
+
+Rounding is not the same in a batch as for a graph alone, so such graphs must be evaluated alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+import torch
+from torch import Tensor
+from torch_geometric.nn.pool.select import SelectTopK
+
+_ROUNDINGS = 512  # how often a score may be rounded before nodes are chosen by it
+
+
+def selections(networks: Sequence[torch.nn.Module]) -> list[SelectTopK]:
+    """The layers of some networks that keep the best nodes; TopKPooling, SAGPooling and ASAPooling have one."""
+    return [layer for network in networks for layer in network.modules() if isinstance(layer, SelectTopK)]
+
+
+@contextmanager
+def tied_graphs(layers: Sequence[SelectTopK]) -> Iterator[set[int]]:
+    """The graphs of the batches that run inside in which rounding decides which nodes stay."""
+    tied: set[int] = set()
+
+    def look(layer: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+        tied.update(_tied(layer, *args, **kwargs))
+
+    handles = [layer.register_forward_pre_hook(look, with_kwargs=True) for layer in dict.fromkeys(layers)]
+    try:
+        yield tied
+    finally:
+        for handle in handles:
+            handle.remove()
+
+
+def _tied(layer: SelectTopK, x: Tensor, batch: Tensor | None = None) -> list[int]:
+    """The graphs in which other nodes stay when all numbers move by a little, one way or the other."""
+    if not x.numel():
+        return []
+    step = _ROUNDINGS * float(torch.finfo(x.dtype).eps) * float(x.abs().max())
+    generator = torch.Generator().manual_seed(0)
+    move = step * torch.randn(x.shape, generator=generator, dtype=torch.float64).to(x)
+    graphs = x.new_zeros(len(x), dtype=torch.long) if batch is None else batch
+    stays = []
+    for moved in (x + move, x - move):
+        kept = torch.zeros(len(x), dtype=torch.bool, device=x.device)
+        kept[layer.forward(moved, graphs).node_index] = True
+        stays.append(kept)
+    return [int(graph) for graph in torch.unique(graphs[stays[0] != stays[1]])]

@@ -89,6 +89,7 @@ def check(explanation, x, edge_index, masks):
 def settings():
     """All settings that PyG's tests of its algorithms go through."""
     masks = list(itertools.product(("object", "common_attributes", "attributes"), ("object", None)))
+    masks.append((None, "object"))
     for conv, mode in itertools.product((GCNConv, TransformerConv), RETURNED):
         if conv is GCNConv or mode.startswith("binary"):
             for rest in itertools.product(RETURNED[mode], ("node", "edge", "graph"), ("model", "phenomenon"), masks):
@@ -127,7 +128,7 @@ def check_setting(conv, mode, returned, level, kind, masks, index):
 
 
 def test_the_number_of_settings():
-    assert len(EVERYTHING) == 432 + 324 + 108
+    assert len(EVERYTHING) == (432 + 324 + 108) * 7 // 6  # six pairs of masks there, and edges alone
 
 
 @pytest.mark.parametrize("setting", long_but_some(EVERYTHING, SAMPLE), ids=name_of)
@@ -186,7 +187,7 @@ def test_topk_keeps_that_many(kind, count, nodes):
         assert int((mask == 0).sum()) == mask.numel() - min(mask.numel(), count)
 
 
-@pytest.mark.parametrize("value", [0.2, 0.8])
+@pytest.mark.parametrize("value", [0.2, 0.5, 0.8])
 @pytest.mark.parametrize("nodes", ["object", "attributes"])
 def test_hard_thresholds(value, nodes):
     x, edge_index, _ = path()
@@ -198,14 +199,18 @@ def test_hard_thresholds(value, nodes):
 
 
 @pytest.mark.parametrize("top_k", [None, 2])
+@pytest.mark.parametrize("kind", ["model", "phenomenon"])
 @pytest.mark.parametrize("returned", RETURNED["multiclass_classification"])
 @pytest.mark.parametrize("nodes", ["attributes", "common_attributes"])
-def test_unfaithfulness_of_attribute_masks(nodes, returned, top_k):
+def test_unfaithfulness_of_attribute_masks(nodes, returned, kind, top_k):
     x, edge_index, _ = path()
     model = LevelNet(GCNConv, "multiclass_classification", "node", returned)
+    target = torch.arange(NODES) % CLASSES if kind == "phenomenon" else None
     explain, explanation = explained(
         *(model, x, edge_index, "multiclass_classification", "node", returned),
         masks=(nodes, "object"),
+        kind=kind,
+        target=target,
         index=torch.arange(4),
     )
     assert 0 <= unfaithfulness(explain, explanation, top_k) <= 1

@@ -138,9 +138,6 @@ def test_links_and_graphs():
     explanation = explained(model, data, "graph", batch_dict=batch, fields={"masking": "split"})
     alone = mage.explain(model, data, masking="split", **OPTIONS)
     np.testing.assert_allclose(explanation.explanations[0].interactions.values, alone.interactions.values, atol=1e-9)
-    several = {"paper": torch.tensor([0, 0, 1, 1, 1]), "author": torch.tensor([0, 0, 1, 1])}
-    with pytest.raises(ValueError, match="batch_dict: it names several graphs"):
-        explained(model, data, "graph", batch_dict=batch | several)
 
 
 def test_a_batch_that_is_left_out_costs_nothing():
@@ -196,14 +193,52 @@ def test_rows_that_no_type_has_are_refused():
 
 
 @pytest.mark.parametrize("nodes", ["object", "attributes"])
-@pytest.mark.parametrize(("kind", "count"), [("topk", 1), ("topk", 5), ("topk_hard", 5)])
+@pytest.mark.parametrize("count", [1, 5, 10])
+@pytest.mark.parametrize("kind", ["topk", "topk_hard"])
 def test_topk_keeps_that_many_of_each_type(kind, count, nodes):
     data = typed_graph()
     model = ready(Papers(data.metadata()), data, *TWO)
     explanation = explained(model, data, masks=(nodes, "object"), threshold=(kind, count), index=0)
     for name in ("node_mask", "edge_mask"):
         for mask in explanation.collect(name).values():
-            assert int((mask > 0).sum()) == min(mask.numel(), count)
+            kept = mask == 1 if kind == "topk_hard" else mask > 0
+            assert int(kept.sum()) == min(mask.numel(), count)
+            assert int((mask == 0).sum()) == mask.numel() - min(mask.numel(), count)
+
+
+@pytest.mark.parametrize("value", [0.2, 0.5, 0.8])
+@pytest.mark.parametrize("nodes", ["object", "attributes"])
+def test_hard_thresholds_of_all_types(nodes, value):
+    data = typed_graph()
+    model = ready(Papers(data.metadata()), data, *TWO)
+    explanation = explained(model, data, masks=(nodes, "object"), threshold=("hard", value), index=0)
+    for name in ("node_mask", "edge_mask"):
+        for mask in explanation.collect(name).values():
+            assert set(mask.unique().tolist()) <= {0.0, 1.0}
+
+
+class Whole(nn.Module):
+    """One number for all papers, without a batch."""
+
+    def forward(self, x_dict, edge_index_dict, *_):
+        return x_dict["paper"].mean().view(-1)
+
+
+@pytest.mark.parametrize("kind", ["model", "phenomenon"])
+@pytest.mark.parametrize("target", [None, torch.tensor([0.3, -1.2])])
+def test_targets_of_typed_regressions(kind, target):
+    data, model = typed_graph(), Whole()
+    fields = {"masks": ("attributes", None), "kind": kind, "mode": "regression", "returned": None}
+    if target is None and kind == "phenomenon":
+        with pytest.raises(ValueError, match="'target' has to be provided"):
+            explained(model, data, "graph", **fields)
+        return
+    explanation = explained(model, data, "graph", target=target if kind == "phenomenon" else None, **fields)
+    assert model.training
+    assert isinstance(explanation, HeteroExplanation)
+    assert explanation.available_explanations == ["node_mask"]
+    for name, x in data.x_dict.items():
+        assert explanation[name].node_mask.shape == x.shape
 
 
 def test_columns_of_all_types_share_what_features_add():

@@ -15,7 +15,9 @@ from mage._torch.signatures import parameters_of, unwrapped
 GRAPH_OF_NODE = "graph_of_node"
 """Name of the tensor that says which graph of the user's batch a node belongs to."""
 
-_COUNTS = ("batch_size", "num_graphs", "size")
+COUNTS = ("batch_size", "num_graphs", "size")
+"""Names under which models are told how many graphs there are."""
+
 _ROUNDINGS = 1000  # how often an output may be rounded where a batch is named instead of left out
 
 
@@ -68,7 +70,7 @@ class PyGCall:
         if key == "num_nodes" or (key == "ptr" and self.num_graphs == 1):
             return data[key]
         count = _count(data) + (self.whole is not None)
-        if key in _COUNTS and isinstance(value, int):
+        if key in COUNTS and isinstance(value, int):
             return count * self.num_graphs
         if key in self.per_graph:
             return value.repeat(count, *[1] * (value.dim() - 1))

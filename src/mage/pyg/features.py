@@ -133,7 +133,9 @@ class FeatureGames:
             parts = []
             try:
                 with runner.evaluating():
-                    for portion in torch.split(torch.arange(len(masks), device=device), runner.portions(everyone)):
+                    # What is shown is noted for a whole portion; nobody may run a part of it alone.
+                    sizes = [1] * len(masks) if runner.selections else runner.portions(everyone)
+                    for portion in torch.split(torch.arange(len(masks), device=device), sizes):
                         self._call.shown = {kind: present[portion][:, each] for kind, each in player.items()}
                         outputs = runner.outputs(participants.graph, everyone[portion], participants.target_rows)
                         parts.append(game.readout(outputs))

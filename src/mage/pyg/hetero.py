@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
+import numpy as np
 import torch
 from torch import Tensor
 from torch_geometric.data import HeteroData
 
+from mage._core.typing import Floats
 from mage._torch.evaluation import agree, evaluating, resolution_of
 from mage._torch.selection import selected
 from mage._torch.signatures import unwrapped
 from mage._torch.typed_graph import TypedGraph
+from mage.pyg.call import COUNTS
 from mage.pyg.explanation import MAGEHeteroExplanation
 from mage.pyg.merging import ExplainedPart, edge_masks, feature_masks, node_masks, signed_data
 from mage.pyg.parts import InputPart
@@ -39,9 +43,58 @@ class HeteroCall:
         return unwrapped(model)(data.collect("x"), data.collect("edge_index"), **keywords)
 
     def _argument(self, key: str, value: Any, data: HeteroData) -> Any:
-        if key == "edge_label_index" and isinstance(value, Tensor):
-            return data.get("edge_label_index", value)
+        if key in COUNTS and isinstance(value, int):
+            return int(getattr(data, "_num_graphs", 1))
+        if isinstance(value, Tensor):
+            return data.get(key, value)
         return data.collect(_attribute(key)) if _is_typed(value) else value
+
+
+class TypedBatch:
+    """Which graph of a batch each node belongs to, by type.
+
+    Args:
+        batches: PyG's ``batch_dict``; None for a single graph.
+        x: Node features by type.
+        edge_index: Edges by type.
+
+    Attributes:
+        count: How many graphs there are.
+    """
+
+    def __init__(
+        self, batches: Any, x: Mapping[str, Tensor], edge_index: Mapping[tuple[str, str, str], Tensor]
+    ) -> None:
+        self._batches: dict[str, Tensor] = {}
+        self.count = 1
+        if not isinstance(batches, Mapping):
+            return
+        for kind, features in x.items():
+            batch = batches.get(kind)
+            if not isinstance(batch, Tensor) or batch.dtype != torch.long or batch.shape != (len(features),):
+                raise ValueError(f"batch_dict must have the graph of each of {len(features)} nodes of type {kind!r}")
+            self._batches[kind] = batch
+            self.count = max(self.count, int(batch.max()) + 1 if len(batch) else 1)
+        for relation, (source, target) in edge_index.items():
+            if bool((self._batches[relation[0]][source] != self._batches[relation[2]][target]).any()):
+                raise ValueError(
+                    f"batch_dict: edges {relation} join two of its graphs; explain graphs that no edges join, or all "
+                    "of them as one"
+                )
+
+    def of_nodes(self, kinds: Sequence[str], rows: Sequence[int]) -> int:
+        """The graph of some nodes."""
+        graphs = {int(self._batches[kind][row]) if self.count > 1 else 0 for kind, row in zip(kinds, rows, strict=True)}
+        if len(graphs) > 1:
+            raise ValueError("edge_label_index: a link between two graphs of batch_dict cannot be explained")
+        return graphs.pop()
+
+    def nodes_of(self, graph: int) -> dict[str, Tensor]:
+        """The nodes of a graph by their numbers within their types."""
+        inside = {kind: torch.nonzero(batch == graph).flatten() for kind, batch in self._batches.items()}
+        if not any(len(nodes) for nodes in inside.values()):
+            raise ValueError(f"index: graph {graph} of batch_dict has no nodes")
+        return inside
 
 
 class TypedInput:
@@ -62,9 +115,7 @@ class TypedInput:
         batched: bool = False,
     ) -> None:
         self.x, self.edge_index, self.extras, self.batched = x, edge_index, extras, batched
-        batches = extras.get("batch_dict")
-        if isinstance(batches, Mapping) and any(len(batch) and int(batch.max()) > 0 for batch in batches.values()):
-            raise ValueError("batch_dict: it names several graphs with types of nodes; explain them one by one")
+        self.graphs = TypedBatch(extras.get("batch_dict"), x, edge_index)
         self.data = HeteroData()
         for key, value in {"x": x, "edge_index": edge_index, **extras}.items():
             if _is_typed(value):
@@ -82,14 +133,14 @@ class TypedInput:
             select: Which of several outputs that is.
         """
         rows, links = len(prediction), self.extras.get("edge_label_index")
-        if rows == 1 and declared == "graph":
+        if rows == self.graphs.count and declared == "graph":
             return "graph"
         if declared == "edge" and isinstance(links, Tensor) and links.shape == (2, rows):
             self._kinds = self._fitting(model, select, prediction, self._link_kinds(links), links)
             return "edge"
         sizes = {kind: len(features) for kind, features in self.x.items()}
         of_size = [(kind,) for kind, size in sizes.items() if size == rows]
-        if not of_size and rows == 1:
+        if not of_size and rows == self.graphs.count:
             return "graph"
         if not of_size:
             raise ValueError(f"model returned {rows} rows, and there are nodes of types {sizes}; none has as many")
@@ -97,17 +148,30 @@ class TypedInput:
         return "node"
 
     def part(self, level: str, row: int, num_rows: int) -> InputPart:
-        """What one row of the output is explained from."""
+        """What one row of the output is explained from: the graph that it belongs to."""
         del num_rows
-        nodes = torch.arange(self.typed.num_nodes, device=self.typed.edge_index.device)
-        call = HeteroCall(self.extras, self.batched)
-        if level == "node":
-            return InputPart(self.data, nodes, call, node=(self._kinds[0], row))
+        rows: tuple[int, ...] = (row,)
         if level == "edge":
-            ends = self.extras["edge_label_index"][:, row].tolist()
-            source, target = zip(self._kinds, ends, strict=True)
-            return InputPart(self.data, nodes, call, edge=(source, target))
-        return InputPart(self.data, nodes, call)
+            rows = tuple(self.extras["edge_label_index"][:, row].tolist())
+        graph = row if level == "graph" else self.graphs.of_nodes(self._kinds, rows)
+        data, nodes, extras = self.data, torch.arange(self.typed.num_nodes, device=self.typed.edge_index.device), {}
+        if self.graphs.count > 1:
+            inside = self.graphs.nodes_of(graph)
+            data = self.data.subgraph(inside)
+            first = dict(zip(self.typed.node_types, self.typed.node_starts, strict=False))
+            nodes = torch.cat([first[kind] + inside[kind] for kind in self.typed.node_types])
+            rows = tuple(int((inside[k] < v).sum()) for k, v in zip(self._kinds, rows, strict=False)) or rows
+        for key, value in self.extras.items():
+            if isinstance(value, Tensor) and value.dim() and len(value) == self.graphs.count and not _is_link(key):
+                extras[key] = value[graph : graph + 1]
+                data[key] = extras[key]
+        call = HeteroCall({**self.extras, **extras}, self.batched)
+        if level == "node":
+            return InputPart(data, nodes, call, node=(self._kinds[0], rows[0]))
+        if level == "edge":
+            source, target = zip(self._kinds, rows, strict=True)
+            return InputPart(data, nodes, call, edge=(source, target))
+        return InputPart(data, nodes, call)
 
     def converted(self, parts: Sequence[ExplainedPart], nodes: str | None, edges: bool) -> MAGEHeteroExplanation:
         """The explanation in PyG's form.
@@ -123,7 +187,7 @@ class TypedInput:
             whole = dict(zip(("node_mask", "node_score"), node_masks(parts, typed.num_nodes), strict=True))
             _divide(masks, typed.node_types, typed.node_starts, whole)
         elif nodes is not None:
-            for kind, (mask, score) in feature_masks(parts).items():
+            for kind, (mask, score) in feature_masks([self._spread(part) for part in parts]).items():
                 masks[kind] |= {"node_mask": mask, "node_score": score}
         if edges:
             pair = edge_masks(parts, typed.edge_index, typed.num_nodes)
@@ -141,6 +205,20 @@ class TypedInput:
             else:
                 explanation[key] = value
         return explanation
+
+    def _spread(self, part: ExplainedPart) -> ExplainedPart:
+        """Scores of single numbers, with a row for each node of the user's graph."""
+        scores: dict[str | None, Floats] = {}
+        for place, kind in enumerate(self.typed.node_types):
+            values = part.feature_scores[kind]
+            start, end = self.typed.node_starts[place : place + 2]
+            if values.ndim == 2 and len(values) < end - start:
+                of_kind = part.nodes[(part.nodes >= start) & (part.nodes < end)] - start
+                scores[kind] = np.zeros((end - start, values.shape[1]))
+                scores[kind][of_kind.cpu().numpy()] = values
+            else:
+                scores[kind] = values
+        return replace(part, feature_scores=scores)
 
     def _link_kinds(self, links: Tensor) -> Sequence[tuple[str, ...]]:
         """Pairs of types that edges join and that have the nodes which links name."""
@@ -206,6 +284,10 @@ class TypedInput:
 
 def _is_typed(value: Any) -> bool:
     return isinstance(value, Mapping) and all(isinstance(key, str | tuple) for key in value)
+
+
+def _is_link(key: str) -> bool:
+    return key == "edge_label_index"
 
 
 def _attribute(key: str) -> str:

@@ -192,6 +192,45 @@ def test_truths_that_are_no_truths():
         mage.find_motifs(np.eye(3) * 1j, edges=[(0, 1)])
 
 
+BY_NAME = {
+    "target": [math.nan, [1]],
+    "masking": [5, lambda graph, masks: None],
+    "forward": [5, lambda model, data: None],
+    "names": [5],
+    "baseline": ["0"],
+    "num_motifs": [10**9],
+    "num_hops": [1.5, "2", math.nan],
+    "groups": [[math.nan] * 5],
+    "connected": ["no"],
+}
+
+
+@pytest.mark.parametrize("argument", BY_NAME)
+def test_mistakes_that_people_have_made(argument):
+    for value in BY_NAME[argument]:
+        fields = {"progress": False} | ({"node": 0} if argument == "num_hops" else {}) | {argument: value}
+        explanation = outcome(lambda fields=fields: mage.explain(Net().eval(), graph(), **fields), argument, "model")
+        # A billion motifs are as many as there are.
+        assert explanation is None or argument == "num_motifs"
+
+
+def test_nothing_in_the_place_of_something():
+    index, game = mage.interactions(random_game(4), order=2), random_game(5)
+    for call, argument in (
+        (lambda: Game(by_size, None), "num_players"),
+        (lambda: Game(by_size, math.nan), "num_players"),
+        (lambda: Game(None, 3), "value_fn"),
+        (lambda: Game(by_size, 3, edges=[(0, 1), (2,)]), "edges"),
+        (lambda: index[None], "players|player|index|covers"),
+        (lambda: metrics.fidelity(None, [0]), "game"),
+        (lambda: metrics.fidelity(game, None), "nodes"),
+        (lambda: mage.find_motifs(None, edges=[(0, 1)]), "interactions"),
+        (lambda: mage.explain(None, graph()), "model"),
+        (lambda: mage.explain(Net().eval(), None), "data"),
+    ):
+        assert outcome(call, argument) is None
+
+
 @pytest.mark.parametrize("path", ["", ".", "/"])
 def test_files_without_a_name(path):
     explanation = mage.explain(Net().eval(), graph())
@@ -217,6 +256,12 @@ def test_edges_that_were_emptied(tmp_path):
 )
 def test_many(graphs, argument):
     assert outcome(lambda: list(mage.explain_many(Net().eval(), graphs)), argument) is None
+
+
+def test_an_option_of_datasets_that_there_is_not():
+    result = CliRunner().invoke(app, ["datasets", "--only", "nope"])
+    assert result.exit_code == 2
+    assert "--only" in result.output
 
 
 @pytest.mark.parametrize("options", [["nope"], ["--check", "nope"], ["ba_2motifs", "nope"]])

@@ -238,6 +238,18 @@ def test_files_without_a_name(path):
         explanation.save(path)
 
 
+@pytest.mark.parametrize("path", [0, 1.5, b"file", [], {}])
+def test_paths_that_are_none(path):
+    explanation = mage.explain(Net().eval(), graph())
+    for call in (
+        lambda: explanation.save(path),
+        lambda: explanation.save_html(path),
+        lambda: mage.load(path),
+        lambda: list(mage.explain_many(Net().eval(), [graph()], folder=path)),
+    ):
+        assert outcome(call, "path", "folder") is None
+
+
 def test_edges_that_were_emptied(tmp_path):
     explanation = mage.explain(Net().eval(), graph())
     file = tmp_path / "index.npz"

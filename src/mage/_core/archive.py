@@ -16,7 +16,7 @@ from typing import IO, Any, NamedTuple
 
 import numpy as np
 
-from mage._core.files import atomic_path
+from mage._core.files import as_path, atomic_path
 from mage._core.typing import AnyArray
 
 # All that a damaged zip, array or JSON text can raise while it is read.
@@ -126,9 +126,10 @@ def read_archive(
 def _opened(path: str | Path) -> IO[bytes]:
     """A regular file that ends as ours do, so that its list of members is as short as it says."""
     # Anything else, such as a pipe, may never answer, not even when it is opened.
-    if not stat.S_ISREG(os.stat(path).st_mode):
+    file_path = as_path("path", path)  # a number would be an open file of the process
+    if not stat.S_ISREG(file_path.stat().st_mode):
         raise ValueError("it is not a regular file")
-    file = Path(path).open("rb")  # noqa: SIM115 (closed by the caller)
+    file = file_path.open("rb")
     try:
         # numpy takes any other file for a pickle, and says how to load it unsafely.
         if file.read(4) != b"PK\x03\x04":

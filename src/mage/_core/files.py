@@ -11,6 +11,18 @@ from pathlib import Path
 _MAX_NAME = 200
 
 
+def as_path(name: str, path: object) -> Path:
+    """A path that somebody gave; numbers, bytes and lists are refused.
+
+    Args:
+        name: The argument, for the message.
+        path: What it is.
+    """
+    if not isinstance(path, str | os.PathLike):
+        raise TypeError(f"{name} must be a path, as text or pathlib.Path; got {path!r}")
+    return Path(path)
+
+
 @contextmanager
 def atomic_path(path: str | Path, locked: bool = False) -> Iterator[Path]:
     """A temporary path beside ``path`` that replaces it when the block ends well and vanishes otherwise.
@@ -22,7 +34,7 @@ def atomic_path(path: str | Path, locked: bool = False) -> Iterator[Path]:
         locked: Nobody else writes this file now. Then the temporary name is always the same, and what a killed process
             left behind is written over.
     """
-    target = Path(path)
+    target = as_path("path", path)
     if not target.name or target.is_dir():
         raise ValueError(f"path must name a file, got {str(path)!r}")
     if not target.parent.is_dir():

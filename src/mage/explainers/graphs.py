@@ -10,6 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack
 
+from mage._core.files import as_path
 from mage._core.fingerprint import graph_fingerprint, model_fingerprint, update
 from mage._core.optional import require
 from mage._core.progress import progress_bar
@@ -198,7 +199,7 @@ def explain_many(
         raise TypeError(f"graphs must be a dataset or a list of graphs, got {type(graphs).__name__}")
     labels = {"names": names, "class_names": class_names}
     whole = ExplainRequest.of(GraphRequest, request, **fields)
-    path = None if folder is None else Path(folder)
+    path = None if folder is None else as_path("folder", folder)
     if path is not None and not hasattr(model, "state_dict"):
         raise ValueError("folder: only torch modules can be identified safely enough to resume; leave it out")
     return _explained(model, graphs, whole, labels, path, progress)

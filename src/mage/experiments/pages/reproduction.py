@@ -81,6 +81,7 @@ def _summary(cells: dict[str, list[Cell]], statuses: Sequence[CellStatus]) -> It
         lines.append(
             f"The plain call is first, or within one standard error of the first, in {len(first)} of {len(standing)} "
             f"cells among the methods that treat the model as a black box."
+            + (f" In {waiting} cells it has not been run yet." if (waiting := _not_run(compared)) else "")
         )
         lines += [f"Not there: {_place_text(place)}." for place in standing if not place.is_first]
         with_paper = [place.cell for place in standing if _paper_mage(columns, place) is not None]
@@ -96,6 +97,13 @@ def _summary(cells: dict[str, list[Cell]], statuses: Sequence[CellStatus]) -> It
         lines.append("The plain call has not been run yet.")
     lines += _white_box_lines(columns, methods)
     yield Listing(tuple(lines))
+
+
+def _not_run(cells: Sequence[Cell]) -> int:
+    """Number of columns in which the plain call has no result yet."""
+    return sum(
+        cell.ours is None for cell in cells if cell.method.name == _PLAIN and cell.metric == cell.column.metrics[0]
+    )
 
 
 def _white_box_lines(columns: dict[tuple[str, str], dict[str, Cell]], methods: dict[str, Method]) -> Iterator[str]:
@@ -117,14 +125,14 @@ def _comparison(cells: Sequence[Cell]) -> Iterator[Block]:
     if not columns:
         return
     titles = {cell.method.name: cell.title for cell in cells}
-    most = max(len(by_name) for by_name in columns.values())
-    complete = [set(by_name) for by_name in columns.values() if len(by_name) == most]
-    methods = [name for name in titles if all(name in names for names in complete)]
+    # A method that has hardly been run would leave few columns to compare.
+    methods = [name for name in titles if 2 * sum(name in by_name for by_name in columns.values()) >= len(columns)]
     yield Heading("All methods over all cells")
     if (standing := ranks(columns, methods)) is not None:
         yield Paragraph(
-            f"Mean ranks of the methods over the {standing.columns} datasets and networks that have figures for all of "
-            f"them. Mean ranks that are closer than the critical difference could differ by chance."
+            f"Mean ranks of the methods that were run on at least half of the datasets and networks, over the "
+            f"{standing.columns} that have figures for all of them. Mean ranks that are closer than the critical "
+            f"difference could differ by chance."
         )
         yield Illustration(
             "ranks", rank_plot(standing, titles), "Mean ranks of the methods with the critical difference"

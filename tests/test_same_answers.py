@@ -8,14 +8,15 @@ import sys
 import pytest
 
 SCRIPT = """
-import hashlib, json, sys, time
+import functools, hashlib, json, sys, time
 import mage
 from mage.models import demo_graph, load_demo_model
 
 model, data = load_demo_model(), demo_graph(1)
 if sys.argv[1] == "slow":
     inner = model.forward
-    model.forward = lambda *args, **kwargs: (time.sleep(0.05), inner(*args, **kwargs))[1]
+    slow = functools.wraps(inner)(lambda *args, **kwargs: (time.sleep(0.05), inner(*args, **kwargs))[1])
+    model.forward = slow
 why = mage.explain(model, data, progress=False)
 content = why.interactions.values.tobytes() + str([motif.nodes for motif in why.all_motifs]).encode()
 facts = [why.interactions.method, why.interactions.reason, why.num_queries, hashlib.sha256(content).hexdigest()]

@@ -62,5 +62,7 @@ def test_two_random_cells_computed_again(records, tmp_path, choice):
     for before, after in zip(tracked, plan.records(fresh), strict=True):
         for field in sorted((before.keys() | after.keys()) - TIMES):
             old, new = before.get(field), after.get(field)
-            same = new == pytest.approx(old, rel=1e-6, abs=1e-9, nan_ok=True) if isinstance(old, float) else new == old
+            # A game checks its model before it begins; one run was added to these checks since most records were made.
+            slack = 1.0 if field == "queries" else 1e-9
+            same = new == pytest.approx(old, rel=1e-6, abs=slack, nan_ok=True) if isinstance(old, float) else new == old
             assert same, (cell.name, before["graph"], field, old, new)

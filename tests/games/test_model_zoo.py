@@ -30,8 +30,11 @@ def made(case):
     return model
 
 
-def game_of(case, model, data):
-    """The game, and that people are told of what is slow or stands in for something, and of nothing else."""
+def game_of(case, model, data, always_warned=True):
+    """The game, and that people are told of what is slow or stands in for something, and of nothing else.
+
+    Where nodes are alike, what the model does wrong elsewhere may not happen; then there is nothing to say.
+    """
     with warnings.catch_warnings(record=True) as said:
         warnings.simplefilter("always")
         game = ModelGame(
@@ -42,7 +45,11 @@ def game_of(case, model, data):
         )
         game.worth(np.ones((1, game.num_players), dtype=bool))  # asks for the empty graph too
     told = [str(warning.message) for warning in said if re.search("one by one|baseline", str(warning.message))]
-    assert (case.warning in told[0] if told else "") if case.warning else not told, told
+    if case.warning and (told or always_warned):
+        assert told
+        assert case.warning in told[0]
+    else:
+        assert not told
     return game
 
 
@@ -59,11 +66,11 @@ def test_the_zoo_is_large():
     assert len(ZOO) >= 160
 
 
-def check(case):
+def check(case, always_warned=True):
     """All coalitions, asked plainly and by states, and the index of order 2 by its definition."""
     data = case.data()
     model = made(case)
-    game = game_of(case, model, data)
+    game = game_of(case, model, data, always_warned)
     players = np.array([int(nodes[0]) for nodes in game.player_nodes])
     masks = all_coalitions(len(players))
     worths = game.worth(masks)
@@ -95,7 +102,7 @@ def test_worths_are_those_of_one_graph_at_a_time(name):
 @pytest.mark.parametrize("name", PLAIN)
 def test_worths_where_much_is_equal(name, masking):
     """The same models on nodes of two kinds, where states are shared and pools have ties."""
-    check(replace(ZOO[name], data=few_kinds, masking=masking))
+    check(replace(ZOO[name], data=few_kinds, masking=masking), always_warned=False)
 
 
 @pytest.mark.parametrize("name", REFUSED)

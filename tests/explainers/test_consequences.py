@@ -82,7 +82,7 @@ def test_queries_are_counted_once_each_and_add_up():
     assert explanation.interactions.num_queries <= 300
     assert 0 < explanation.consequences.num_queries <= 2 * 3
     others = explanation.num_queries - explanation.interactions.num_queries - explanation.consequences.num_queries
-    assert others == 1 + 4  # the graph itself, and two graphs alone and together, to see that batches do not mix
+    assert others == 1 + 5  # the graph itself; its halves alone and all three together, to see that batches do not mix
     text = repr(explanation)
     assert f"{explanation.num_queries:,} queries ({explanation.interactions.num_queries:,} for the index)" in text
     values = explanation.to_dict()

@@ -47,11 +47,11 @@ def test_defaults_need_no_touch():
     assert explanation.node_mask.shape == (12,)
     assert explanation.edge_mask.shape == (data.num_edges,)
     assert explanation.node_mask.sum() == len(explanation.motifs.nodes)
-    # The graph itself, two graphs alone and together, to see that batches do not mix, and the graph without any node,
+    # The graph itself, its halves alone and all three together, to see that batches do not mix, and no node at all,
     # which decides the unit of the output.
     known = explanation.interactions.num_queries + explanation.consequences.num_queries
     # Random coalitions show whether the probability saturates.
-    assert explanation.num_queries == known + 1 + 4 + 1 + 32
+    assert explanation.num_queries == known + 1 + 5 + 1 + 32
     assert explanation.seconds > 0
 
 

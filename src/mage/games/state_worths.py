@@ -264,9 +264,18 @@ def _by_pool(game: ModelView, colouring: Colouring, sample: Bits) -> StateWorths
         _check_colours(game, colouring.of_nodes(sample[:_WITH_NODES])[coalition, node], expected)
         raise NoTailError("computation trees of nodes are not to the model what they stand for")
     pool = _checked_pool(game, states, tail, sample, answers)
+    takes_trees = True
 
     def by_states(coalitions: Bits) -> Tensor:
-        rows = states.rows_if_cheap(coalitions)
+        nonlocal takes_trees
+        rows = None
+        if takes_trees:
+            try:
+                rows = states.rows_if_cheap(coalitions)
+            except _FAILURES as error:
+                # Some layers cannot run on every tree; PyG's median fails where the last node has no neighbours.
+                takes_trees = False
+                _log.info("states of nodes are not shared any more: %s", error)
         # Where hardly any nodes are alike, as with features of their own, whole graphs are less work.
         return game.outputs(coalitions) if rows is None else pool(rows)
 

@@ -59,8 +59,9 @@ def interactions(
             the paper, with standard errors, for the Shapley, Myerson and Taylor indices), ``"multilinear"`` (random
             sets of players, with standard errors, for every index), ``"surrogate"`` (a regressor learns the game from
             few queries and is then corrected: unbiased, with standard errors, from a tenth of the queries or fewer),
-            or ``"auto"``: exact or exact-local where that is within reach, else surrogate, else (where that cannot
-            be) permutation or multilinear. Decided by counts alone; the result says which, and why.
+            or ``"auto"``: exact or exact-local where that is within reach; else permutation, where the model is small
+            and 32 orderings need at most 20,000 coalitions; else surrogate, or (where that cannot be) permutation or
+            multilinear. Decided by counts alone; the result says which, and why.
         budget: Most distinct coalitions the result may rest on, known ones included: ``"exact"`` compares their number
             with it, the others stop before it is passed (and count the empty coalition). By default 10,000,000 for
             ``"exact"``, 200,000 for ``"exact-local"``, 2,000 for ``"surrogate"``, 200,000 for the other two; and for

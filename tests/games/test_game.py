@@ -1,3 +1,6 @@
+import gc
+import weakref
+
 import numpy as np
 import pytest
 import torch
@@ -196,6 +199,29 @@ def test_any_precision_and_no_complex_numbers():
 def test_no_coalitions_are_worth_nothing():
     assert Game(Spy(3), 3).worth([]).shape == (0,)
     assert Game(Spy(3), 3).worth(torch.tensor([0, 2])).tolist() == [4.0]
+
+
+class OwnGame(Game):
+    """A game whose value function is one of its methods."""
+
+    def __init__(self):
+        super().__init__(self.sizes, 3)
+
+    def sizes(self, masks):
+        return masks.sum(axis=1)
+
+
+def test_a_game_that_is_its_own_value_function_is_freed_at_once():
+    game = OwnGame()
+    assert game.worth(np.array([[True, False, True]])).tolist() == [2.0]
+    assert game.value_fn(np.ones((1, 3), dtype=bool)).tolist() == [3]
+    memory = weakref.ref(game)
+    gc.disable()
+    try:
+        del game
+        assert memory() is None
+    finally:
+        gc.enable()
 
 
 def test_any_game_conforms():

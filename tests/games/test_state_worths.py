@@ -319,3 +319,10 @@ def test_the_model_is_left_as_it_was():
     assert all(torch.equal(value, before[name]) for name, value in model.state_dict().items())
     hooks = [hook for module in model.modules() for hook in (*module._forward_hooks, *module._forward_pre_hooks)]
     assert not hooks
+
+
+def test_a_linear_head_comes_before_the_pool_so_that_embeddings_are_not_kept():
+    game = check(network("GCN", "mean"), graph("both ways", seed=5))
+    pool = game.states._pool
+    assert pool.linear
+    assert tuple(pool.states.embeddings.shape) == (game.states.num_states, len(game.prediction))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence, Sized
 from functools import cached_property
+from types import MethodType
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -92,7 +93,9 @@ class Game:
         checked_whole("memory_cap", memory_cap)
         checked_whole("bytes_per_coalition", per_coalition)
         checked_whole("memo_capacity", memo_capacity, least=0)
-        self.value_fn = value_fn
+        # Of a method of the game itself only the function is kept: a game that refers to itself is not freed at once.
+        self._is_own_method = getattr(value_fn, "__self__", None) is self
+        self._value_fn: Any = value_fn.__func__ if self._is_own_method else value_fn  # type: ignore[attr-defined]
         self.batch_size = max(1, min(batch_size, memory_cap // per_coalition))
         self._num_queries = 0
         self._memo = Memo(packing.num_words(self.num_players), memo_capacity)
@@ -101,6 +104,12 @@ class Game:
     def __repr__(self) -> str:
         kind = "complete graph" if self.graph.is_complete else f"{self.graph.num_edges} edges"
         return f"{type(self).__name__}({self.num_players} players, {kind}, {self.num_queries:,} queries)"
+
+    @property
+    def value_fn(self) -> ValueFunction:
+        """Maps coalitions as booleans [q, n] to q numbers."""
+        value_fn: ValueFunction = MethodType(self._value_fn, self) if self._is_own_method else self._value_fn
+        return value_fn
 
     @property
     def num_queries(self) -> int:

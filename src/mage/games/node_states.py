@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import cast
 
 import numpy as np
@@ -14,6 +15,8 @@ from mage._core.typing import Bits, Integers
 from mage._torch.tail import Tail
 from mage.games.memo import CoalitionTable
 from mage.games.state_trees import StateTrees
+
+Projection = Callable[[Tensor], Tensor]
 
 _ROOTS_AT_ONCE = 1 << 12
 _WORTH_TREES = 0.75  # nodes of trees for each node of whole graphs; a node of a tree takes longer to build
@@ -32,6 +35,7 @@ class NodeStates:
         self._tail = tail
         self._table = CoalitionTable(1)
         self._parts: list[Tensor] = []
+        self._projection: Projection | None = None
         self._lone: Integers | None = None
         if not trees.runner.removes and not trees.colouring.keeps_edges:
             self._lone = self._learn_lone_nodes()
@@ -41,10 +45,15 @@ class NodeStates:
 
     @property
     def embeddings(self) -> Tensor:
-        """The embeddings [states, width] in the order in which they were met."""
+        """The embeddings [states, width], or their projections, in the order in which they were met."""
         if len(self._parts) > 1:
             self._parts = [torch.cat(self._parts)]
         return self._parts[0]
+
+    def project(self, projection: Projection) -> None:
+        """Keep what a function makes of embeddings instead of them: those of many states take much memory."""
+        self._parts = [projection(self.embeddings)]
+        self._projection = projection
 
     def rows(self, coalitions: Bits) -> Integers:
         """The state of each node in each coalition [q, n], as a row of :attr:`embeddings`; −1 for nodes that are gone.
@@ -75,6 +84,8 @@ class NodeStates:
                 parts.append(self._learn(tree, coalitions, places, roots))
             # Colours last: a run that was broken off leaves none without its embedding.
             tables = [self.embeddings[: self._table.size]] if self._parts else []
+            if self._projection is not None:
+                parts = [self._projection(torch.cat(parts))]
             self._parts = [torch.cat([*tables, *parts])]
             self._table.intern(colours.ravel()[fresh][:, None])
             rows.ravel()[unknown] = self._table.find(colours.ravel()[unknown][:, None])

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import cached_property
+
 import numpy as np
 import torch
 from torch import Tensor
@@ -63,12 +65,26 @@ class StatePool:
         self.tail = tail
         self.reduction: str | None = None
         self.linear = False
-        self._outputs: Floats = np.empty((0, 0))
+        self._is_settled = False
 
     @property
     def may_be_linear(self) -> bool:
         """Whether the model does nothing after its embeddings that bends a line."""
         return set(self.tail.later_names) <= _LINEAR
+
+    def settle(self) -> None:
+        """Stay with the present way. A linear head is then applied to each state once, and its embedding forgotten."""
+        if self.linear and not self._is_settled:
+            self.states.project(self._of_single_nodes_precisely)
+            self._is_settled = True
+
+    @cached_property
+    def _constant(self) -> Floats:
+        """What a linear head makes of nothing."""
+        nothing = torch.zeros(
+            1, self.tail.width, dtype=self.states.embeddings.dtype, device=self.states.embeddings.device
+        )
+        return np.asarray(self._of_single_nodes_precisely(nothing).numpy()[0])
 
     def __call__(self, rows: Integers) -> Tensor:
         """The model's output [q, C] where these are the states of the nodes [q, n]; −1 for nodes that are gone."""
@@ -86,15 +102,12 @@ class StatePool:
         """The output where each graph has one node."""
         return self.tail.outputs(embeddings, torch.arange(len(embeddings), device=embeddings.device), len(embeddings))
 
+    def _of_single_nodes_precisely(self, embeddings: Tensor) -> Tensor:
+        return self._of_single_nodes(embeddings).double().cpu()
+
     def _linear_outputs(self, rows: Integers) -> Floats:
-        # Row 0 is what the head makes of nothing, the others what it makes of each state.
-        embeddings = self.states.embeddings
-        if not len(self._outputs):
-            self._outputs = self._of_single_nodes(torch.zeros_like(embeddings[:1])).double().cpu().numpy()
-        if len(embeddings) >= len(self._outputs):
-            fresh = self._of_single_nodes(embeddings[len(self._outputs) - 1 :])
-            self._outputs = np.concatenate([self._outputs, fresh.double().cpu().numpy()])
-        constant, states = self._outputs[0], self._outputs[1:]
+        constant, embeddings = self._constant, self.states.embeddings
+        states = (embeddings if self._is_settled else self._of_single_nodes_precisely(embeddings)).numpy()
         if self.reduction == "mean":
             return _reduced(rows, states, "mean")
         return np.asarray(constant + _reduced(rows, np.ascontiguousarray(states - constant), "sum"))

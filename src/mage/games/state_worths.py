@@ -302,6 +302,7 @@ def _checked_pool(game: ModelView, states: NodeStates, tail: Tail, sample: Bits,
     for linear, reduction in [*short_ways, *((False, name) for name in REDUCTIONS)]:
         pool.linear, pool.reduction = linear, reduction
         if game.alike(pool(rows), answers):
+            pool.settle()
             return pool
     pool.reduction = None
     return pool

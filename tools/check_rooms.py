@@ -90,9 +90,9 @@ def _exported(path: Path) -> set[str]:
 
 def _parameters(function: Function) -> int:
     """How many parameters a function has, without ``self`` and ``cls``."""
-    given = function.args
-    named = [*given.posonlyargs, *given.args, *given.kwonlyargs, given.vararg, given.kwarg]
-    return sum(parameter is not None and parameter.arg not in {"self", "cls"} for parameter in named)
+    arguments = function.args
+    parameters = [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs, arguments.vararg, arguments.kwarg]
+    return sum(parameter is not None and parameter.arg not in {"self", "cls"} for parameter in parameters)
 
 
 def _repeated_classes(root: Path) -> Iterator[str]:

@@ -220,15 +220,15 @@ def test_too_many_players_are_refused_by_name(monkeypatch):
 @given(seed=st.integers(0, 10_000), kind=st.sampled_from(["gcn", "gat"]), masking=st.sampled_from(["remove", "split"]))
 def test_stand_ins_are_worth_what_the_boundary_was_worth(seed, kind, masking):
     """A busy neighbourhood, whose outer ring is thinned to a few nodes that keep the degrees right."""
-    drawn = nx.gnm_random_graph(400, 700, seed=seed)
-    node = max(drawn, key=drawn.degree)
-    edges = torch.tensor(list(drawn.edges())).T
+    network = nx.gnm_random_graph(400, 700, seed=seed)
+    node = max(network, key=network.degree)
+    edges = torch.tensor(list(network.edges())).T
     torch.manual_seed(seed)
     data = Data(x=torch.randn(400, FEATURES), edge_index=torch.cat([edges, edges.flip(0)], dim=1))
     model = NodeModel(CONVOLUTIONS[kind]).eval()
     game = ModelGame(model, data, node=node, masking=masking, target=0, output="logit")
-    ring = len(nx.single_source_shortest_path_length(drawn, node, cutoff=3)) - game.num_players
-    outer = max(sum(u not in set(np.concatenate(game.player_nodes)) for u in drawn[v[0]]) for v in game.player_nodes)
+    ring = len(nx.single_source_shortest_path_length(network, node, cutoff=3)) - game.num_players
+    outer = max(sum(u not in set(np.concatenate(game.player_nodes)) for u in network[v[0]]) for v in game.player_nodes)
     if kind == "gat":
         assert (
             game.participants.graph.num_nodes == game.num_players

@@ -69,10 +69,10 @@ def test_a_killed_worker_costs_nothing_but_time(tmp_path, inputs, undisturbed, c
     monkeypatch.setitem(registry._EXPLAINERS, "deadly", Deadly)
     experiment = small_experiment(methods=[Method("mage", "deadly", {"folder": str(markers)})])
     plan, store = make_plan(experiment, inputs, limit=6, batch_size=2), Store(tmp_path / "store")
-    done = []
-    run_plan(plan, store, RayEngine(workers=2), on_part=lambda batch: done.append(batch.key))
+    keys = []
+    run_plan(plan, store, RayEngine(workers=2), on_part=lambda batch: keys.append(batch.key))
     assert len(list(markers.iterdir())) == 6
-    assert len(done) == len(set(done)) == 3
+    assert len(keys) == len(set(keys)) == 3
 
     def without_part(records):
         return [

@@ -64,8 +64,8 @@ def test_the_best_half_of_the_edges_of_each_graph():
         batch=torch.tensor([0, 0, 0, 0, 1, 1, 1]),
     )
     mask = torch.tensor([0.1, 0.9, 0.2, 0.8, 0.1, 0.7, 0.1, 0.3, 0.4])
-    part, kept = best_subgraph(union, mask, 0.5, Keys(("x",), ("edge_attr",), ()))
-    assert kept.nonzero().flatten().tolist() == [1, 2, 3, 5, 8]  # 4 of 7, and 1 of 2
+    part, is_kept = best_subgraph(union, mask, 0.5, Keys(("x",), ("edge_attr",), ()))
+    assert is_kept.nonzero().flatten().tolist() == [1, 2, 3, 5, 8]  # 4 of 7, and 1 of 2
     assert part.x.flatten().tolist() == [0, 1, 2, 3, 5, 6]
     assert part.edge_index.tolist() == [[1, 1, 2, 3, 4], [0, 2, 1, 2, 5]]
     assert part.edge_attr.tolist() == [1, 2, 3, 5, 8]
@@ -103,10 +103,10 @@ def test_refining_makes_the_target_likelier():
     losses = []
     for mask in scores:
         keys = Keys(("x",), (), ())
-        part, kept = best_subgraph(Batch.from_data_list([data]), mask, explainer.ratio, keys)
-        set_masks(model, mask[kept], part.edge_index, apply_sigmoid=False)
+        part, is_kept = best_subgraph(Batch.from_data_list([data]), mask, explainer.ratio, keys)
+        set_masks(model, mask[is_kept], part.edge_index, apply_sigmoid=False)
         with torch.no_grad():
-            losses.append(float(fidelity_loss(model(part.x, part.edge_index).softmax(dim=1)[:, target], mask[kept])))
+            losses.append(float(fidelity_loss(model(part.x, part.edge_index).softmax(dim=1)[:, target], mask[is_kept])))
         clear_masks(model)
     assert losses[1] < losses[0]
 

@@ -117,8 +117,8 @@ def test_there_is_an_answer_even_where_nothing_helps():
 
 def test_isolated_nodes_and_pieces_far_apart():
     assert SAME(samples=None).search(unanimity_game(3, [1], []), 1).nodes == (1,)
-    both = Game(lambda m: m[:, 0].astype(float) + m[:, 3], 4, [(1, 2)])
-    assert SAME(samples=None).search(both, 2).nodes == (0, 3)
+    game = Game(lambda m: m[:, 0].astype(float) + m[:, 3], 4, [(1, 2)])
+    assert SAME(samples=None).search(game, 2).nodes == (0, 3)
 
 
 @pytest.mark.parametrize("wrong", [{"rollouts": 0}, {"num_pieces": 17}, {"piece_size": 0}, {"samples": 0}])

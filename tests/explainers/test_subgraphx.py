@@ -222,7 +222,7 @@ def test_another_process_finds_the_same():
         "searches = [SubgraphX(rollouts=4, samples=9), SAME(rollouts=4, samples=9)]; "
         "answer = [search.search(game, 4, 7) for search in searches], GStarX(group_size=5).scores(game, 7).tolist()"
     )
-    here: dict = {}
-    exec(code, here)  # noqa: S102 - the same words here and there
+    namespace: dict = {}
+    exec(code, namespace)  # noqa: S102 - the same words here and there
     ran = subprocess.run([sys.executable, "-c", f"{code}; print(answer)"], capture_output=True, text=True, check=True)
-    assert ran.stdout.strip() == str(here["answer"])
+    assert ran.stdout.strip() == str(namespace["answer"])

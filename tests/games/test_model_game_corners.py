@@ -197,10 +197,10 @@ def test_networks_are_found_wherever_they_are_and_randomness_is_named():
             self.inside = inside
 
         def __call__(self, x, edge_index, batch):
-            found = self.inside
-            while not isinstance(found, torch.nn.Module):
-                found = found["net"] if isinstance(found, dict) else found[0]
-            return found(x, edge_index, batch)
+            module = self.inside
+            while not isinstance(module, torch.nn.Module):
+                module = module["net"] if isinstance(module, dict) else module[0]
+            return module(x, edge_index, batch)
 
     for inside in ([network], {"net": network}, {"net": [network]}):
         games = [ModelGame(Holder(inside), data, target=0, output="logit", masking="remove") for _ in range(2)]

@@ -21,9 +21,9 @@ def connected_graph(generator, size):
 def graph(nodes=12, seed=0):
     generator = np.random.default_rng(seed)
     edges = torch.from_numpy(connected_graph(generator, nodes).edges.copy()).T
-    both = torch.cat([edges, edges.flip(0)], dim=1)
+    directed = torch.cat([edges, edges.flip(0)], dim=1)
     x = torch.from_numpy(generator.normal(size=(nodes, 4))).float()
-    return Data(x=x, edge_index=both, edge_attr=torch.linspace(-1, 1, both.size(1))[:, None])
+    return Data(x=x, edge_index=directed, edge_attr=torch.linspace(-1, 1, directed.size(1))[:, None])
 
 
 class EdgeNet(torch.nn.Module):

@@ -170,6 +170,6 @@ def test_methods_follow_their_class(tmp_path):
 
 def test_the_exit_code_says_it(tmp_path):
     problems(tmp_path, {"explanation/__init__.py": "", "games/late.py": "import mage.plots\n"})
-    done = subprocess.run([sys.executable, TOOL, tmp_path], capture_output=True, text=True, check=False)
-    assert done.returncode == 1
-    assert f"{(tmp_path / 'games' / 'late.py').as_posix()}:1: mage.games may only import" in done.stdout
+    process = subprocess.run([sys.executable, TOOL, tmp_path], capture_output=True, text=True, check=False)
+    assert process.returncode == 1
+    assert f"{(tmp_path / 'games' / 'late.py').as_posix()}:1: mage.games may only import" in process.stdout

@@ -111,7 +111,7 @@ def train(
         if epochs is not None:
             tasks = [replace(task, plan=replace(task.plan, epochs=epochs)) for task in tasks]
         if all_table:
-            records = run_tasks(tasks, output, root, workers, lambda *done: _say(console, *done))
+            records = run_tasks(tasks, output, root, workers, lambda *record: _say(console, *record))
         else:
             (task,) = tasks
             announce(f"training {task.kind} on {task.dataset}")

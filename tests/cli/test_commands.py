@@ -84,7 +84,7 @@ def test_options_are_grouped():
 
 
 @pytest.mark.parametrize(
-    ("words", "meant"),
+    ("words", "suggestion"),
     [
         (["expain"], "explain"),
         (["explain", "--max-node", "3"], "--max-nodes"),

@@ -6,7 +6,7 @@ import signal
 import pytest
 
 from mage import explainers
-from mage.experiments import EngineError, Failure, Method, RayEngine, SerialEngine, Store, make_plan, run_plan
+from mage.experiments import EngineError, Failure, Method, RayEngine, Store, make_plan, run_plan
 from mage.experiments.corpus import explain_corpus
 from mage.experiments.engines import Payload
 from mage.experiments.procedures.graphs import load_testbed
@@ -28,14 +28,6 @@ def cluster():
     ray.init(num_cpus=2, include_dashboard=False, log_to_driver=False, runtime_env={"env_vars": {"PYTHONPATH": path}})
     yield
     ray.shutdown()
-
-
-@pytest.fixture(scope="module")
-def undisturbed(tmp_path_factory, inputs):
-    store = Store(tmp_path_factory.mktemp("undisturbed"))
-    plan = make_plan(small_experiment(), inputs, limit=6, batch_size=2)
-    run_plan(plan, store, SerialEngine())
-    return comparable(plan.records(store))
 
 
 def test_ray_gives_the_same_records(tmp_path, inputs, undisturbed, cluster):

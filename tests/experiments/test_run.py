@@ -15,15 +15,6 @@ from mage.experiments import (
 from tests.helpers.experiments import SmallInputs, comparable, small_experiment
 
 
-@pytest.fixture(scope="module")
-def undisturbed(tmp_path_factory, inputs):
-    """The records of a run that nothing disturbed."""
-    store = Store(tmp_path_factory.mktemp("undisturbed"))
-    plan = make_plan(small_experiment(), inputs, limit=6, batch_size=2)
-    run_plan(plan, store, SerialEngine())
-    return comparable(plan.records(store))
-
-
 def test_all_graphs_and_methods_are_there(undisturbed):
     assert len(undisturbed) == 12
     assert {dict(record)["method"] for record in undisturbed} == {"mage", "mage-st"}

@@ -18,19 +18,17 @@ from mage.explainers.refine import (
 )
 from mage.models import GCN
 from tests.helpers.baselines import (
-    Spy,
     Toy,
-    assert_same,
     check_refuses,
-    check_repeats,
     check_restores,
+    check_seeds_of_training,
+    check_training_restores,
     dataset,
     dataset_for,
     graph,
     input_of,
     models,
     quick,
-    state,
     toy_graph,
 )
 
@@ -122,26 +120,11 @@ def test_restores_and_counts(name):
 
 @pytest.mark.parametrize("name", list(models()))
 def test_repeats(name):
-    explainer, again, other = quick(), quick(), quick()
-    model, data = models()[name], input_of(name)
-    explainer.fit(model, dataset_for(name), seed=3)
-    check_repeats(explainer, model, data)
-    torch.manual_seed(9)
-    again.fit(model, dataset_for(name), seed=3)
-    other.fit(model, dataset_for(name), seed=4)
-    scores = [one.explain(model, data).method_edge_scores for one in (explainer, again, other)]
-    np.testing.assert_array_equal(scores[0], scores[1])
-    assert not np.array_equal(scores[0], scores[2])
+    check_seeds_of_training(quick, name)
 
 
 def test_learning_restores_the_model():
-    model = GCN(4, 2, width=8).train()
-    before = state(model)
-    quick().fit(model, dataset())
-    assert_same(before, state(model))
-    with pytest.raises(RuntimeError, match="the model failed"):
-        quick().fit(Spy(model, fails_at=5), dataset())  # 3 to predict, then the second pass of the first step
-    assert_same(before, state(model))
+    check_training_restores(quick, fails_at=5)  # 3 to predict, then the second pass of the first step
 
 
 def test_one_column_is_a_class_too():

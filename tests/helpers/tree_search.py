@@ -1,5 +1,7 @@
 """Models, graphs and rewards that the tree searches share."""
 
+import pickle
+
 import numpy as np
 import torch
 from torch_geometric.data import Data
@@ -7,6 +9,7 @@ from torch_geometric.nn import GINEConv, global_mean_pool
 
 import mage
 from mage.explainers._tree_search import LocalShapley
+from mage.models import GIN
 
 
 def reward(game, nodes, hops=3, samples=None, seed=0):
@@ -49,3 +52,20 @@ class Spy(torch.nn.Module):
     def forward(self, x, edge_index, batch):
         self.graphs += int(batch.max()) + 1
         return self.model(x, edge_index, batch)
+
+
+def check_query_count(explainer, masking):
+    """The number of queries is that of the graphs which the model saw."""
+    spy = Spy(network(GIN))
+    assert explainer.explain(spy, graph(), max_nodes=4, masking=masking).num_queries == spy.graphs
+
+
+def check_seeds(explainer, result_of):
+    """One seed gives one result, also after pickling; another seed gives another."""
+    twin = pickle.loads(pickle.dumps(explainer))  # noqa: S301 (made here)
+    cases = ((explainer, 7), (twin, 7), (explainer, 8))
+    first, second, other = (
+        result_of(case.explain(network(GIN), graph(), max_nodes=4, seed=seed)) for case, seed in cases
+    )
+    assert first == second
+    assert first != other

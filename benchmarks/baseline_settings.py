@@ -49,18 +49,18 @@ def main() -> None:
         graphs, model = datasets.load(dataset), authors_checkpoint(checkpoints(), dataset, kind)
         validation = graphs.split.validation
         validation = validation[predicted_classes(model, graphs, validation) == graphs.labels[validation]]
-        chosen = [i for i in validation.tolist() if (graphs[i].node_motif >= 0).any()][: arguments.graphs]
+        positions = [i for i in validation.tolist() if (graphs[i].node_motif >= 0).any()][: arguments.graphs]
         metric = "f1" if graphs.info.settings.num_motifs == 1 else "ami"
         for number, setting in enumerate(SETTINGS[arguments.method]):
             explainer = explainers.get(arguments.method, **setting)
             if explainer.needs_training:
                 explainer.fit(model, graphs, 0)
             start, records = time.process_time(), []
-            for i in chosen:
+            for i in positions:
                 settings = graphs.settings(i)
                 explanation = explainer.explain(model, graphs[i], seed=i, **settings)
                 records.append(measure_case(ExplainedGraph(model, graphs[i], explanation, settings), ()))
-            seconds = (time.process_time() - start) / len(chosen)
+            seconds = (time.process_time() - start) / len(positions)
             scores = [record[metric] for record in records]
             means.setdefault(number, []).append(float(np.mean(scores)))
             print(

@@ -74,20 +74,20 @@ def main() -> None:
     folder = os.environ.get("MAGE_DATA")
     if folder:
         model: torch.nn.Module = authors_checkpoint(f"{folder}/authors_checkpoints", "ba_2motifs", "gcn")
-        chosen = dataset.explained(model)[:count]
+        positions = dataset.explained(model)[:count]
     else:
         torch.manual_seed(0)
         model = GCN(dataset.num_node_features, dataset.num_classes, 20, normalize=False).eval()
-        chosen = dataset.split.test[:count]
-    SubgraphX(rollouts=1).explain(model, dataset[int(chosen[0])])  # compiles
-    ratios = [speed(model, dataset[int(i)], dataset.settings(int(i))["max_nodes"]) for i in chosen[:3]]
+        positions = dataset.split.test[:count]
+    SubgraphX(rollouts=1).explain(model, dataset[int(positions[0])])  # compiles
+    ratios = [speed(model, dataset[int(i)], dataset.settings(int(i))["max_nodes"]) for i in positions[:3]]
     print(f"ratio {np.median(ratios):.0f}, wanted {WANTED}: {'ok' if min(ratios) >= WANTED else 'TOO SLOW'}")
-    print(f"\n{len(chosen)} graphs    F1            AUC           seconds       queries")
+    print(f"\n{len(positions)} graphs    F1            AUC           seconds       queries")
     for explainer in (SubgraphX(), SAME(), GStarX()):
         if explainer.needs_training:
             explainer.fit(model, dataset)
         rows = []
-        for i in map(int, chosen):
+        for i in map(int, positions):
             data = dataset[i]
             explanation = explainer.explain(model, data, **dataset.settings(i))
             f1 = node_f1(explanation, np.flatnonzero(data.node_motif.numpy() >= 0), data.num_nodes)

@@ -40,8 +40,8 @@ def clock(work: Callable[[], object], repeat: int = 3) -> float:
     return float(best)
 
 
-def verdict(ratio: float, wanted: float, unit: str = "×") -> str:
-    return f"{ratio:8.1f}{unit}   (wanted ≥ {wanted:g}{unit}: {'yes' if ratio >= wanted else 'NO'})"
+def verdict(ratio: float, goal: float, unit: str = "×") -> str:
+    return f"{ratio:8.1f}{unit}   (wanted ≥ {goal:g}{unit}: {'yes' if ratio >= goal else 'NO'})"
 
 
 class Timed:
@@ -72,14 +72,14 @@ def transcription(value_fn: Timed, n: int, edges: list[tuple[int, int]], orderin
     baseline = float(value_fn(np.zeros((1, n), dtype=bool))[0])
 
     def components(coalition: set[int]) -> list[frozenset[int]]:
-        parts, rest = [], set(coalition)
-        while rest:
-            todo, component = [rest.pop()], set()
+        parts, remaining = [], set(coalition)
+        while remaining:
+            todo, component = [remaining.pop()], set()
             while todo:
                 node = todo.pop()
                 component.add(node)
-                near = neighbours[node] & rest
-                rest -= near
+                near = neighbours[node] & remaining
+                remaining -= near
                 todo.extend(near)
             parts.append(frozenset(component))
         return parts
@@ -218,7 +218,7 @@ def myerson_package() -> None:
 
     print("(c) exact Myerson values against PyPI myerson, the same game and graph")
     for n in (16, 18):
-        drawn = nx.barabasi_albert_graph(n, 1, seed=n)
+        tree = nx.barabasi_albert_graph(n, 1, seed=n)
         weights = np.random.default_rng(n).normal(size=n)
 
         def value_fn(masks: np.ndarray, weights: np.ndarray = weights) -> np.ndarray:
@@ -228,14 +228,12 @@ def myerson_package() -> None:
             return float(np.tanh(weights[list(coalition)].sum()))
 
         start = time.perf_counter()
-        reference = MyersonCalculator(drawn, single).calculate_all_myerson_values()
+        reference = MyersonCalculator(tree, single).calculate_all_myerson_values()
         theirs = time.perf_counter() - start
         ours = clock(
-            lambda n=n, drawn=drawn, value_fn=value_fn: interactions(
-                Game(value_fn, n, drawn), "myerson", method="exact"
-            )
+            lambda n=n, drawn=tree, value_fn=value_fn: interactions(Game(value_fn, n, drawn), "myerson", method="exact")
         )
-        values = interactions(Game(value_fn, n, drawn), "myerson", method="exact").values
+        values = interactions(Game(value_fn, n, tree), "myerson", method="exact").values
         difference = max(abs(values[i] - reference[i]) for i in range(n))
         print(f"    {n} nodes: myerson {theirs:8.2f} s, mage {ours:.4f} s {verdict(theirs / ours, 100)}")
         print(f"              largest difference {difference:.0e}")

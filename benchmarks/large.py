@@ -68,27 +68,27 @@ def typed_graph(edges: np.ndarray, num_nodes: int, planted: list[list[int]], see
     """Features for a graph with patterns [A, B, B, C, C] at the planted nodes and, by cleaning up, nowhere else."""
     rng = np.random.default_rng(seed)
     kind = rng.choice([A, B, C, 3, 4], size=num_nodes, p=[0.1, 0.1, 0.1, 0.35, 0.35])
-    both = np.concatenate([edges, edges[:, ::-1]])
+    directed = np.concatenate([edges, edges[:, ::-1]])
     presence = np.zeros(num_nodes, dtype=bool)
     for pattern in planted:
         kind[pattern] = [A, B, B, C, C]
         presence[pattern] = True
     # Neighbours of planted nodes are of no type, so that they cannot stand in for them.
     beside = np.zeros(num_nodes, dtype=bool)
-    beside[both[presence[both[:, 0]], 1]] = True
+    beside[directed[presence[directed[:, 0]], 1]] = True
     kind[beside & ~presence] = 3
     # An A that two active B happen to touch loses its type.
     active = np.zeros(num_nodes)
-    to_c = kind[both[:, 1]] == C
-    np.add.at(active, both[to_c, 0], 1)
+    to_c = kind[directed[:, 1]] == C
+    np.add.at(active, directed[to_c, 0], 1)
     active *= kind == B
     reached = np.zeros(num_nodes)
-    np.add.at(reached, both[:, 1], active[both[:, 0]])
+    np.add.at(reached, directed[:, 1], active[directed[:, 0]])
     kind[(kind == A) & (reached >= 2) & ~presence] = 3
     x = torch.zeros(num_nodes, 8)
     x[torch.arange(num_nodes), torch.from_numpy(kind)] = 1
     x[:, 5:] = torch.from_numpy(rng.random((num_nodes, 3))).float()
-    return Data(x=x, edge_index=torch.from_numpy(both.T.copy()))
+    return Data(x=x, edge_index=torch.from_numpy(directed.T.copy()))
 
 
 def pattern_at(neighbours: dict[int, list[int]], start: int, used: set[int]) -> list[int] | None:
@@ -107,23 +107,23 @@ def pattern_at(neighbours: dict[int, list[int]], start: int, used: set[int]) -> 
 
 def neighbour_lists(edges: np.ndarray, nodes: list[int]) -> dict[int, list[int]]:
     """Neighbours of some nodes and of theirs, up to three hops."""
-    both = np.concatenate([edges, edges[:, ::-1]])
-    both = both[np.argsort(both[:, 0], kind="stable")]
+    directed = np.concatenate([edges, edges[:, ::-1]])
+    directed = directed[np.argsort(directed[:, 0], kind="stable")]
     lists: dict[int, list[int]] = {}
     frontier = nodes
     for _ in range(4):
         for v in frontier:
             if v not in lists:
-                first, last = np.searchsorted(both[:, 0], [v, v + 1])
-                lists[v] = sorted(set(both[first:last, 1].tolist()) - {v})
+                first, last = np.searchsorted(directed[:, 0], [v, v + 1])
+                lists[v] = sorted(set(directed[first:last, 1].tolist()) - {v})
         frontier = [u for v in frontier for u in lists[v] if u not in lists]
     return lists
 
 
 def block_graph(seed: int) -> tuple[Detector, Data, list[list[int]], dict[str, object]]:
     """5,000 nodes in 40 blocks, with two patterns on existing paths, which may cross from block to block."""
-    drawn = nx.random_partition_graph([125] * 40, 0.05, 0.0003, seed=seed)
-    edges = np.array(drawn.edges())
+    blocks = nx.random_partition_graph([125] * 40, 0.05, 0.0003, seed=seed)
+    edges = np.array(blocks.edges())
     rng, planted = np.random.default_rng(seed), []
     while len(planted) < 2:
         used = {v for pattern in planted for v in pattern}
@@ -139,11 +139,11 @@ def small_world(
 ) -> tuple[Detector, Data, list[list[int]], dict[str, object]]:
     """Nodes on a ring, each joined to its next two neighbours and a random node; one has more neighbours."""
     rng = np.random.default_rng(seed)
-    here = np.arange(count)
+    nodes = np.arange(count)
     node = count // 2
-    parts = [np.stack([here, (here + step) % count], 1) for step in (1, 2)]
+    parts = [np.stack([nodes, (nodes + step) % count], 1) for step in (1, 2)]
     parts += [
-        np.stack([here, rng.integers(count, size=count)], 1),
+        np.stack([nodes, rng.integers(count, size=count)], 1),
         np.stack([np.full(hub_degree, node), rng.choice(count, hub_degree, replace=False)], 1),
     ]
     edges = np.concatenate(parts)
@@ -176,10 +176,10 @@ PROBLEMS = {
 def run(name: str, seed: int, options: dict[str, object]) -> None:
     """Explain one problem and print what it took."""
     torch.set_num_threads(1)
-    model, data, planted, wanted = PROBLEMS[name](seed)
+    model, data, planted, settings = PROBLEMS[name](seed)
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
     start, used = time.perf_counter(), time.process_time()
-    explanation = mage.explain(model, data, **wanted, **options)
+    explanation = mage.explain(model, data, **settings, **options)
     seconds, used = time.perf_counter() - start, time.process_time() - used
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
     truth = {v for pattern in planted for v in pattern}

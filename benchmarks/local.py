@@ -26,7 +26,7 @@ from mage.indices import NotLocalError
 from mage.models import authors_checkpoint, pretrained
 
 CASES = ["mutagenic-gcn", "mutagenic-gin", "benzene-gcn", "benzene-gin"]
-LARGE_CASES = [f"ba_house_{both}_grid-{kind}" for both in ("and", "or") for kind in ("gcn", "gin")]
+LARGE_CASES = [f"ba_house_{word}_grid-{kind}" for word in ("and", "or") for kind in ("gcn", "gin")]
 MOST_COUNTED = 3_000_000
 
 
@@ -60,9 +60,9 @@ def main() -> None:
         authors = dataset != "benzene"
         model = authors_checkpoint(folder, dataset, kind) if authors else pretrained(dataset, kind)
         double_model = copy.deepcopy(model).double()
-        chosen = [int(position) for position in graphs.explained(model, arguments.graphs)]
+        positions = [int(position) for position in graphs.explained(model, arguments.graphs)]
         queries, seconds, differences, counts, refusal = [], [], [], [], ""
-        for position in chosen:
+        for position in positions:
             counts.append(ModelGame(model, graphs[position]).graph.count_connected(cap=MOST_COUNTED))
             game = ModelGame(model, graphs[position], masking="split", output="logit")
             start = time.process_time()
@@ -84,8 +84,8 @@ def main() -> None:
         apart, local_off, exact_off, _, _ = table.max(axis=0)
         relative = (table[:, :4] / table[:, 4:]).max(axis=0)
         print(
-            f"{dataset} {kind} ({'authors' if authors else 'zoo'}): {len(queries)} of {len(chosen)} graphs "
-            f"({len(queries) / len(chosen):.1%}) within {arguments.budget:,} queries, "
+            f"{dataset} {kind} ({'authors' if authors else 'zoo'}): {len(queries)} of {len(positions)} graphs "
+            f"({len(queries) / len(positions):.1%}) within {arguments.budget:,} queries, "
             f"median {np.median(queries):,.0f}, most {max(queries):,}; "
             f"largest difference to exact on {len(differences)} graphs {apart:.1e}, {relative[0]:.1e} of the largest "
             f"entry, in double precision {relative[3]:.1e} of it (to double precision: exact {exact_off:.1e}, "

@@ -33,15 +33,15 @@ def timed(index: Interactions, row: Row, tau: float, **options: object) -> tuple
 
 
 def line(row: Row, problems: list[Interactions], tau: float, quick: bool) -> bool:
-    wanted = 0.3 if tau in (0.0, 1.0) else 3.0
+    goal = 0.3 if tau in (0.0, 1.0) else 3.0
     options = PAPERS if row.order == 2 else {}
     runs = [timed(index, row, tau, **options) for index in problems]
     seconds = [run[0] for run in runs]
     median = statistics.median(seconds)
     proven = sum(run[1].optimal for run in runs)
-    few = problems[: 1 if quick else REFERENCE_INSTANCES]
-    programme = [timed(index, row, tau, solver="milp", node_limit=20, **options) for index in few]
-    good = proven == len(runs) and median <= wanted
+    sample = problems[: 1 if quick else REFERENCE_INSTANCES]
+    programme = [timed(index, row, tau, solver="milp", node_limit=20, **options) for index in sample]
+    good = proven == len(runs) and median <= goal
     for (_, ours), (_, theirs) in zip(runs, programme, strict=False):
         if theirs.optimal and ours.optimal:
             assert abs(ours.objective - theirs.objective) <= 1e-5 * max(1e-9, abs(theirs.objective)), (ours, theirs)
@@ -50,7 +50,7 @@ def line(row: Row, problems: list[Interactions], tau: float, quick: bool) -> boo
         f"{statistics.median(run[0] for run in programme):8.3f} {sum(r.optimal for _, r in programme)}/{len(programme)}"
     )
     if row.order == 2:
-        against, better = textbook(row, few, runs, tau, 5.0 if quick else REFERENCE_SECONDS)
+        against, better = textbook(row, sample, runs, tau, 5.0 if quick else REFERENCE_SECONDS)
         text, good = f"{text}   {against}", good and better
     print(f"{text}   {'yes' if good else 'NO'}", flush=True)
     return good

@@ -59,26 +59,26 @@ def score(index: Interactions, graph: Data, settings: dict, floor: float, single
 def run(dataset: str, kind: str, method: str, limit: int | None) -> None:
     graphs = datasets.load(dataset)
     model = authors_checkpoint(checkpoints(), dataset, kind)
-    chosen = graphs.explained(model, limit)
+    positions = graphs.explained(model, limit)
     options = {"method": "exact"} if method == "exact" else {"method": "permutation", "permutations": 200}
     scores: dict[float, list[float]] = {floor: [] for floor in FLOORS}
     queries, start = 0, time.perf_counter()
-    for position in chosen:
+    for position in positions:
         graph, settings = graphs[int(position)], graphs.settings(int(position))
         game = ModelGame(model, graph, masking=settings["masking"], output=settings["output"])
         index = interactions(game, **options)
         queries += index.num_queries
         for floor in FLOORS:
             scores[floor].append(score(index, graph, settings, floor, dataset == "ba_2motifs"))
-    seconds = (time.perf_counter() - start) / len(chosen)
-    wanted = 0.90 if method == "exact" else WANTED[dataset, kind]
+    seconds = (time.perf_counter() - start) / len(positions)
+    goal = 0.90 if method == "exact" else WANTED[dataset, kind]
     means = {floor: float(np.mean(values)) for floor, values in scores.items()}
-    good = "yes" if max(means.values()) >= wanted else "NO"
+    good = "yes" if max(means.values()) >= goal else "NO"
     print(
         f"{dataset:11s} {kind} {method:11s} {'F1 ' if dataset == 'ba_2motifs' else 'AMI'} "
         + "  ".join(f"floor {floor:g}: {mean:.3f}" for floor, mean in means.items())
-        + f"   paper {PAPER[dataset, kind]:.3f}, wanted ≥ {wanted}: {good};  {len(chosen)} graphs, "
-        f"{queries / len(chosen):,.0f} queries and {seconds:.2f} s a graph; "
+        + f"   paper {PAPER[dataset, kind]:.3f}, wanted ≥ {goal}: {good};  {len(positions)} graphs, "
+        f"{queries / len(positions):,.0f} queries and {seconds:.2f} s a graph; "
         f"accuracy {accuracy(model, graphs, graphs.split.test):.5f}",
         flush=True,
     )

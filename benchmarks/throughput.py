@@ -76,7 +76,7 @@ def rate(work: object, count: int, repeat: int = 3) -> float:
 def main() -> None:
     torch.set_num_threads(1)
     print("model     masking    usual /s      mage /s   ratio                     largest difference")
-    for kind, width, base, wanted in (("GCN", 20, 20, 8), ("GIN", 128, 25, 3)):
+    for kind, width, base, least in (("GCN", 20, 20, 8), ("GIN", 128, 25, 3)):
         n, edges = ba_with_house(0, base)
         columns = torch.tensor(edges).T
         features = torch.rand(n, 10, generator=torch.Generator().manual_seed(0))
@@ -85,19 +85,17 @@ def main() -> None:
         for masking in ("remove", "split"):
             game = ModelGame(model, data, target=0, masking=masking, output="logit")
             masks = game.graph.sample_connected(8000, seed=1)
-            few = masks[:2000]
-            game.value_fn(few)
+            sample = masks[:2000]
+            game.value_fn(sample)
             ours = rate(lambda game=game, masks=masks: game.value_fn(masks), len(masks))
             usual = rate(
-                lambda model=model, data=data, few=few, masking=masking: usual_way(model, data, few, masking),
-                len(few),
+                lambda model=model, data=data, few=sample, masking=masking: usual_way(model, data, few, masking),
+                len(sample),
                 2,
             )
-            difference = np.abs(game.value_fn(few) - usual_way(model, data, few, masking)).max()
+            difference = np.abs(game.value_fn(sample) - usual_way(model, data, sample, masking)).max()
             goal = (
-                f"(wanted ≥ {wanted}×: {'yes' if ours / usual >= wanted else 'NO'})"
-                if masking == "remove"
-                else " " * 18
+                f"(wanted ≥ {least}×: {'yes' if ours / usual >= least else 'NO'})" if masking == "remove" else " " * 18
             )
             print(
                 f"{kind}-{width:<4d}  {masking:7s} {usual:10,.0f} {ours:12,.0f} {ours / usual:7.1f}×   "
@@ -119,12 +117,12 @@ def why() -> None:
         def measured(game: ModelGame = game, masks: np.ndarray = masks) -> float:
             return rate(lambda: game.value_fn(masks), len(masks))
 
-        chosen = game.runner.rows_at_once
-        print(f"  {kind}-{width}: as it is ({chosen} rows at once, one thread) {measured():10,.0f}")
+        rows_at_once = game.runner.rows_at_once
+        print(f"  {kind}-{width}: as it is ({rows_at_once} rows at once, one thread) {measured():10,.0f}")
         for rows in (1024, 4096, 16384, 65536, 262144):
             game.runner.rows_at_once = rows
             print(f"    {rows:7d} rows at once {measured():10,.0f}")
-        game.runner.rows_at_once = chosen
+        game.runner.rows_at_once = rows_at_once
         graph = game.participants.graph
         order = torch.argsort(graph.edge_index[1], stable=True)
         participants = game.participants

@@ -103,10 +103,10 @@ def photograph(browser: Any, page_path: Path, point_at: str = "", address: str =
     return Image.open(io.BytesIO(shot)).convert("RGB")
 
 
-def write_images(browser: Any, folder: Path, wanted: list[str]) -> None:
+def write_images(browser: Any, folder: Path, cases: list[str]) -> None:
     """The pictures of the documentation."""
     for name, picture in PICTURES.items():
-        if wanted and picture.case not in wanted:
+        if cases and picture.case not in cases:
             continue
         explanation = explanation_of(picture.case, folder)
         if explanation is None:
@@ -174,12 +174,12 @@ def main() -> None:
         "--only", nargs="+", choices=list(CASES), default=[], help="kinds of explanations; all by default"
     )
     options.add_argument("--images", action="store_true", help="only the pictures of the documentation")
-    chosen = options.parse_args()
-    chosen.folder.mkdir(parents=True, exist_ok=True)
+    arguments = options.parse_args()
+    arguments.folder.mkdir(parents=True, exist_ok=True)
     with chromium() as browser:
-        write_images(browser, chosen.folder, chosen.only)
-        for case in () if chosen.images else chosen.only or CASES:
-            write_places(browser, chosen.folder, case)
+        write_images(browser, arguments.folder, arguments.only)
+        for case in () if arguments.images else arguments.only or CASES:
+            write_places(browser, arguments.folder, case)
 
 
 if __name__ == "__main__":

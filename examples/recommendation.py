@@ -75,13 +75,13 @@ def train(data: HeteroData, epochs: int = 120, seed: int = 0) -> Recommender:
     bought[edges[0], edges[1]] = True
     for _ in range(epochs):
         hidden = torch.rand(edges.size(1)) < 0.3
-        seen = edges[:, ~hidden]
+        messages = edges[:, ~hidden]
         others = torch.nonzero(~bought)
         others = others[torch.randperm(len(others))[: int(hidden.sum())]].T
         pairs = torch.cat([edges[:, hidden], others], dim=1)
         labels = torch.cat([torch.ones(int(hidden.sum())), torch.zeros(others.size(1))])
         optimizer.zero_grad()
-        scores = model({BUYS: seen, BOUGHT_BY: seen.flip(0)}, pairs)
+        scores = model({BUYS: messages, BOUGHT_BY: messages.flip(0)}, pairs)
         functional.binary_cross_entropy_with_logits(scores, labels).backward()
         optimizer.step()
     return model.eval()

@@ -43,7 +43,7 @@ def main(kinds: list[str]) -> None:
     console = Console(highlight=False, soft_wrap=True)
     networks = {kind: pretrained("graph_sst2", kind) for kind in kinds}
     agreeing = dict.fromkeys(kinds, 0)
-    shown = dict.fromkeys(kinds, 0)
+    num_words = dict.fromkeys(kinds, 0)
     for sentence, expected in SENTENCES.items():
         for kind, network in networks.items():
             explanation = mage.explain_text(network, sentence, num_motifs=4, max_nodes=0.3, tau=0.5, progress=False)
@@ -52,13 +52,13 @@ def main(kinds: list[str]) -> None:
             console.print(f"{verdict:17}", marked_sentence(explanation), cost)
             praise, blame = underlined(explanation)
             agreeing[kind] += len(praise & expected[0]) + len(blame & expected[1])
-            shown[kind] += len(praise) + len(blame)
+            num_words[kind] += len(praise) + len(blame)
         console.print()
     total = sum(len(praise) + len(blame) for praise, blame in SENTENCES.values())
     for kind in kinds:
         console.print(
             f"{kind}: {agreeing[kind]} of the {total} words that a reader would underline are in a phrase of the right "
-            f"sign; phrases have {shown[kind]} words"
+            f"sign; phrases have {num_words[kind]} words"
         )
 
 

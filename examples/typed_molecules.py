@@ -45,8 +45,8 @@ def molecules(folder: Path) -> list[HeteroData]:
         for element, name in enumerate(ELEMENTS):
             data[name].x = torch.ones(int((elements[atoms] == element).sum()), 1)
         for first, second in relations:
-            chosen = [(row[int(i)], row[int(j)]) for i, j in bonds if (elements[i], elements[j]) == (first, second)]
-            pairs = torch.tensor(chosen, dtype=torch.long).reshape(-1, 2).T
+            rows = [(row[int(i)], row[int(j)]) for i, j in bonds if (elements[i], elements[j]) == (first, second)]
+            pairs = torch.tensor(rows, dtype=torch.long).reshape(-1, 2).T
             data[ELEMENTS[first], "bond", ELEMENTS[second]].edge_index = pairs
         data.y = torch.tensor([label])
         result.append(data)

@@ -105,13 +105,13 @@ def test_site_builds_without_a_warning(tmp_path):
     if missing:
         pytest.skip(f"{', '.join(missing)} not installed: pip install --group docs")
     # In a process of its own: autodoc imports everything, and Sphinx changes the locale and the loggers.
-    done = subprocess.run(
+    process = subprocess.run(
         [sys.executable, "-m", "sphinx", "-W", "--keep-going", "-q", "-b", "html", str(ROOT / "docs"), str(tmp_path)],
         capture_output=True,
         text=True,
         check=False,
     )
-    assert done.returncode == 0, done.stderr
+    assert process.returncode == 0, process.stderr
     reference = (tmp_path / "api" / "core.html").read_text(encoding="utf-8")
     assert all(f'id="mage.{name}"' in reference for name in ("explain", "interactions", "find_motifs", "Explanation"))
     assert (tmp_path / "index.html").exists()

@@ -34,10 +34,10 @@ def words_of(svg):
 def test_figures_without_data(gallery, tmp_path):
     quick = ("MAGE", "GStarX", "GradCAM")
     only = ("five-cycle", "house-or-grid", "spmotif")
-    made, missing = gallery.make_all(tmp_path, only, quick)
-    assert [path.name for path in made] == ["five-cycle.svg", "house-or-grid.svg", "spmotif.svg", "index.html"]
+    files, missing = gallery.make_all(tmp_path, only, quick)
+    assert [path.name for path in files] == ["five-cycle.svg", "house-or-grid.svg", "spmotif.svg", "index.html"]
     assert missing == []
-    cycle, both, house = (path.read_text(encoding="utf-8") for path in made[:3])
+    cycle, both, house = (path.read_text(encoding="utf-8") for path in files[:3])
     words = words_of(cycle)
     assert re.search(r"for \+[\d.]+: 9 grid; against −[\d.]+: 5 cycle", words)
     assert "proven optimal" in words
@@ -49,19 +49,19 @@ def test_figures_without_data(gallery, tmp_path):
         assert len(re.findall(rf"{metric} −?-?\d\.\d\d, [\d,]+ queries", words)) >= len(quick)
         assert FOR in svg
     assert "house or grid" in words_of(both)
-    page = made[-1].read_text(encoding="utf-8")
+    page = files[-1].read_text(encoding="utf-8")
     assert page.count("data:image/svg+xml;base64,") == 3
     assert "http://" not in page.replace("http://www.w3.org", "")
-    assert all(path.stat().st_size < 150_000 for path in made[:3])
+    assert all(path.stat().st_size < 150_000 for path in files[:3])
 
 
 def test_a_figure_says_why_it_is_missing(gallery, tmp_path, monkeypatch):
     monkeypatch.setenv("MAGE_DATA", str(tmp_path))
     monkeypatch.setenv("MAGE_CACHE", str(tmp_path / "cache"))
-    made, missing = gallery.make_all(tmp_path / "out", ["benzene"])
-    assert [path.name for path in made] == ["index.html"]
+    files, missing = gallery.make_all(tmp_path / "out", ["benzene"])
+    assert [path.name for path in files] == ["index.html"]
     assert "MAGE_DATA" in missing[0]
-    assert "Skipped: benzene" in made[0].read_text(encoding="utf-8")
+    assert "Skipped: benzene" in files[0].read_text(encoding="utf-8")
 
 
 def test_molecules_are_drawn_by_rdkit(gallery):

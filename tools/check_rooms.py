@@ -4,7 +4,7 @@ A room is a folder (or module) directly under ``mage``. It may import rooms of e
 inside functions, under ``TYPE_CHECKING``, by ``import_module("mage.…")`` and by ``load_name("mage.…:…")`` count like
 all others. Names that begin with an underscore stay inside their room.
 
-    python tools/check_rooms.py [folder of the package]
+    python tools/check_rooms.py [folder of the package [other folders, where only sizes are checked]]
 """
 
 from __future__ import annotations
@@ -90,9 +90,23 @@ def _exported(path: Path) -> set[str]:
 
 def _parameters(function: Function) -> int:
     """How many parameters a function has, without ``self`` and ``cls``."""
-    given = function.args
-    named = [*given.posonlyargs, *given.args, *given.kwonlyargs, given.vararg, given.kwarg]
-    return sum(parameter is not None and parameter.arg not in {"self", "cls"} for parameter in named)
+    arguments = function.args
+    parameters = [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs, arguments.vararg, arguments.kwarg]
+    return sum(parameter is not None and parameter.arg not in {"self", "cls"} for parameter in parameters)
+
+
+def _long_file(path: Path) -> Iterator[str]:
+    if (lines := len(path.read_text(encoding="utf-8").splitlines())) > MAX_LINES:
+        yield f"{path.as_posix()}:{MAX_LINES + 1}: {lines} lines; at most {MAX_LINES}"
+
+
+def check_sizes(folder: Path) -> Iterator[str]:
+    """Long files and long signatures of a folder outside the package, where no function is public."""
+    for path in sorted(folder.rglob("*.py")):
+        yield from _long_file(path)
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"), str(path))):
+            if isinstance(node, Function) and (count := _parameters(node)) > MAX_OTHER:
+                yield f"{path.as_posix()}:{node.lineno}: {node.name} has {count} parameters; at most {MAX_OTHER}"
 
 
 def _repeated_classes(root: Path) -> Iterator[str]:
@@ -116,8 +130,7 @@ def check(root: Path, exceptions: Mapping[tuple[str, str, str], str] = EXCEPTION
         public = _exported(root / room / "__init__.py" if len(parts) > 1 else path)
         if room not in {*LEVEL, *TOP, *ROOT, "_version"}:
             yield f"{place}:1: mage.{room} is not a room"
-        if (lines := len(text.splitlines())) > MAX_LINES:
-            yield f"{place}:{MAX_LINES + 1}: {lines} lines; at most {MAX_LINES}"
+        yield from _long_file(path)
         for node, scope in _walk(ast.parse(text, str(path))):
             for package, *names in _imported(node, ("mage", *parts[:-1])):
                 target = names[0] if names else ""
@@ -143,6 +156,8 @@ def check(root: Path, exceptions: Mapping[tuple[str, str, str], str] = EXCEPTION
 
 
 if __name__ == "__main__":
-    problems = list(dict.fromkeys(check(Path(sys.argv[1] if len(sys.argv) > 1 else "src/mage"))))
-    print("\n".join(problems) or "the rooms of src/mage are in order")
+    folders = [Path(name) for name in sys.argv[1:] or ("src/mage", "tests", "benchmarks", "examples", "docs", "tools")]
+    messages = (*check(folders[0]), *(message for folder in folders[1:] for message in check_sizes(folder)))
+    problems = list(dict.fromkeys(messages))
+    print("\n".join(problems) or f"the rooms of {folders[0].as_posix()} are in order")
     sys.exit(bool(problems))

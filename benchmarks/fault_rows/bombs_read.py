@@ -22,9 +22,9 @@ def look(_report: Callable[[], None], path: str, refused: bool) -> str:
         return "it was read"
     terminal = SafeConsole(file=io.StringIO(), force_terminal=True, color_system=None, legacy_windows=False, width=200)
     terminal.print(explanation)
-    shown = terminal.file.getvalue() + repr(explanation)  # type: ignore[attr-defined]
+    text = terminal.file.getvalue() + repr(explanation)  # type: ignore[attr-defined]
     page = explanation._repr_html_()
-    steering = set("\x1b\x07\u202e") & set(shown)
+    steering = set("\x1b\x07\u202e") & set(text)
     if steering or "<script>alert" in page:
         return f"it acts on whoever looks at it: {steering}"
     note = explanation.notes[0] if explanation.notes else ""

@@ -22,11 +22,11 @@ def _work(_shared: Any, job: int) -> tuple[int, int]:
     return 2 * job, os.getpid()
 
 
-def _wrong(done: dict[int, Any], jobs: int) -> list[int]:
+def _wrong(results: dict[int, Any], jobs: int) -> list[int]:
     return [
         job
         for job in range(jobs)
-        if isinstance(done.get(job, Failure("error", "")), Failure) or done[job][0] != 2 * job
+        if isinstance(results.get(job, Failure("error", "")), Failure) or results[job][0] != 2 * job
     ]
 
 
@@ -36,27 +36,27 @@ if importlib.util.find_spec("ray") is not None:
         "SIGKILL of a Ray worker at a random moment", "its task is run again, and nothing is lost", tries=20, short=2
     )
     def killed_ray_workers(trials: Trials) -> Iterator[str]:
-        jobs, done = 20 * trials.count, {}
+        jobs, results = 20 * trials.count, {}
         moments = set(trials.generator.choice(jobs - 20, size=trials.count, replace=False).tolist())
         with two_ray_nodes():
             for job, result in RayEngine(workers=2).run(Payload(_work, None), range(jobs)):
-                done[job] = result
-                if len(done) in moments and not isinstance(result, Failure):
+                results[job] = result
+                if len(results) in moments and not isinstance(result, Failure):
                     with contextlib.suppress(ProcessLookupError):
                         os.kill(result[1], signal.SIGKILL)
                     yield ""
-        if wrong := _wrong(done, jobs):
+        if wrong := _wrong(results, jobs):
             yield f"{len(wrong)} jobs are lost or wrong: {wrong[:3]}"
 
     @fault("a Ray node dies while it works", "its tasks are run on the others, and nothing is lost", tries=3, short=1)
     def dead_ray_nodes(trials: Trials) -> Iterator[str]:
         for _ in range(trials.count):
-            jobs, done = 60, {}
+            jobs, results = 60, {}
             moment = int(trials.generator.integers(5, 40))
             with two_ray_nodes() as (cluster, node):
                 for job, result in RayEngine(workers=2).run(Payload(_work, None), range(jobs)):
-                    done[job] = result
-                    if len(done) == moment:
+                    results[job] = result
+                    if len(results) == moment:
                         cluster.remove_node(node, allow_graceful=False)
-            wrong = _wrong(done, jobs)
+            wrong = _wrong(results, jobs)
             yield f"{len(wrong)} jobs are lost or wrong: {wrong[:3]}" if wrong else ""

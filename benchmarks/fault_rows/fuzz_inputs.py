@@ -114,9 +114,9 @@ def load(report: Report, folder: str, count: int, number: int) -> str:
         source.save(path)
         sources.append((path.read_bytes(), *read_archive(path)))
 
-    def look(drawn: Any) -> None:
-        which, change = drawn
-        content, header, arrays = sources[which]
+    def look(case: Any) -> None:
+        number, change = case
+        content, header, arrays = sources[number]
         kind = change[0]
         if kind == "random":
             content = change[1]
@@ -134,7 +134,7 @@ def load(report: Report, folder: str, count: int, number: int) -> str:
         result._repr_html_().encode()
 
     shortest = min(len(content) for content, _, _ in sources)
-    random = st.tuples(st.just("random"), st.binary(max_size=200).map(lambda rest: b"PK\x03\x04" + rest))
+    random = st.tuples(st.just("random"), st.binary(max_size=200).map(lambda tail: b"PK\x03\x04" + tail))
     header = st.tuples(st.just("header"), st.lists(st.integers(0, 60), min_size=1, max_size=5), _VALUES)
     array = st.tuples(st.just("array"), st.integers(0, 5), _DTYPES, _SHAPES, st.integers(0, 255))
     strategy = st.tuples(st.integers(0, 1), st.one_of(random, _changes(shortest), header, header, array))
@@ -147,8 +147,8 @@ def _rewritten(header: dict[str, Any], arrays: dict[str, Any], change: Any) -> b
     if change[0] == "header":
         _replace(header, *change[1:])
     else:
-        _, which, dtype, shape, byte = change
-        name = sorted(arrays)[which % len(arrays)]
+        _, number, dtype, shape, byte = change
+        name = sorted(arrays)[number % len(arrays)]
         size = int(np.prod(shape)) * np.dtype(dtype).itemsize
         arrays[name] = np.frombuffer(bytes([byte]) * size, dtype=dtype).reshape(shape)
     try:
@@ -171,8 +171,8 @@ def store(report: Report, folder: str, count: int, number: int) -> str:
         results.write(key, [record])
     sound = results.path(keys[1]).read_bytes()
 
-    def look(drawn: Any) -> None:
-        change, is_packed = drawn
+    def look(case: Any) -> None:
+        change, is_packed = case
         path = results.path(keys[1])
         if is_packed:  # the same bytes as a file of many parts
             path.unlink(missing_ok=True)
@@ -198,7 +198,7 @@ def store(report: Report, folder: str, count: int, number: int) -> str:
 
     names = st.one_of(st.sampled_from([*record, "part", "error", "seed"]), st.text(max_size=6))
     columns = st.tuples(st.just("records"), st.dictionaries(names, _VALUES.map(lambda value: [value]), max_size=3))
-    random = st.tuples(st.just("random"), st.binary(max_size=300).map(lambda rest: b"PAR1" + rest + b"PAR1"))
+    random = st.tuples(st.just("random"), st.binary(max_size=300).map(lambda tail: b"PAR1" + tail + b"PAR1"))
     strategy = st.tuples(st.one_of(_changes(len(sound)), columns, random), st.booleans())
     return _check(strategy, look, count, number, report)
 
@@ -236,8 +236,8 @@ def command_line(report: Report, folder: str, count: int, number: int) -> str:
     option = st.one_of(st.sampled_from(_OPTIONS), _WORDS)
     arguments = st.lists(st.one_of(option, st.tuples(st.sampled_from(_OPTIONS), _WORDS)), max_size=5)
 
-    def look(drawn: Any) -> None:
-        command, given_arguments, change, in_graph = drawn
+    def look(case: Any) -> None:
+        command, given_arguments, change, in_graph = case
         Path("graph.npz").write_bytes(_changed(good, change) if in_graph else good)
         Path("input.mage").write_bytes(saved if in_graph else _changed(saved, change))
         flat = [

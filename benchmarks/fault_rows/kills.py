@@ -41,7 +41,7 @@ def _killed_again_and_again(
     run(folder / "undisturbed")
     duration = time.perf_counter() - started
     expected, place = results(folder / "undisturbed"), 0
-    kept: set[str] = set()
+    names: set[str] = set()
     for _ in range(trials.count):
         process = context.Process(target=run, args=(folder / str(place),))
         process.start()
@@ -49,13 +49,13 @@ def _killed_again_and_again(
         finished = process.exitcode is not None
         process.kill()
         process.join()
-        there = results(folder / str(place)) if (folder / str(place)).exists() else {}
-        loss = difference(expected, there, kept)
-        kept = set(there)
+        stored = results(folder / str(place)) if (folder / str(place)).exists() else {}
+        loss = difference(expected, stored, names)
+        names = set(stored)
         if finished:
             # This one was done before its time: it must be complete, and the next begins anew.
-            loss = loss or difference(expected, there, expected) or str(leftovers(folder / str(place)) or "")
-            place, kept = place + 1, set()
+            loss = loss or difference(expected, stored, expected) or str(leftovers(folder / str(place)) or "")
+            place, names = place + 1, set()
         yield loss
     run(folder / str(place))
     if loss := difference(expected, results(folder / str(place)), expected) or str(
@@ -115,9 +115,9 @@ def ends_of_a_run_with_workers(trials: Trials) -> Iterator[str]:
             time.sleep(0.1)
         left = [process for process in workers if is_running(process)]
         run.wait()
-        held = [path.name for path in (place / "locks").iterdir() if not _is_free(path)]
+        locks = [path.name for path in (place / "locks").iterdir() if not _is_free(path)]
         files = [path.name for path in set(temporary.glob("mage*")) - before]
-        yield "" if not (left or held or files) else f"{len(left)} workers, {len(held)} locks, {files}"
+        yield "" if not (left or locks or files) else f"{len(left)} workers, {len(locks)} locks, {files}"
 
 
 def _is_free(lock: Path) -> bool:

@@ -40,10 +40,10 @@ def attempt(function: str, *arguments: Any) -> tuple[str, int]:
                     return text or ("" if memory <= CAP else f"{memory / 1e9:.1f} GB of memory"), memory
                 before, blocked = cpu_seconds(pid), 0
                 continue
-            now = cpu_seconds(pid)
-            blocked = blocked + 1 if now == last and _waits(pid) else 0
-            last = now
-            if now - before > MOST_WORK:
+            seconds = cpu_seconds(pid)
+            blocked = blocked + 1 if seconds == last and _waits(pid) else 0
+            last = seconds
+            if seconds - before > MOST_WORK:
                 return f"no answer after {MOST_WORK:.0f} s of CPU time", 0
             if blocked > _BLOCKED:
                 return "it waits for something that never comes", 0

@@ -86,9 +86,9 @@ def leftovers(folder: Path) -> list[str]:
     ]
 
 
-def difference(expected: Mapping[str, str], results: Mapping[str, str], kept: Iterable[str] = ()) -> str:
+def difference(expected: Mapping[str, str], results: Mapping[str, str], earlier: Iterable[str] = ()) -> str:
     """What is wrong with results: names that are gone, or values that have changed."""
-    missing = [name for name in kept if name not in results]
+    missing = [name for name in earlier if name not in results]
     changed = [name for name, value in results.items() if expected.get(name) != value]
     return f"{len(missing)} gone, {len(changed)} changed: {(missing + changed)[:3]}" if missing or changed else ""
 

@@ -74,12 +74,12 @@ def _answer(model: nn.Module, turn: int) -> Any:
 )
 def threads_of_a_server(trials: Trials) -> Iterator[str]:
     expected = [_answer(_network().eval(), turn) for turn in range(trials.count)]
-    model, drawn, stop = _network().train(), [], threading.Event()
+    model, draws, stop = _network().train(), [], threading.Event()
     before = {name: value.clone() for name, value in model.state_dict().items()}
 
     def draw() -> None:
         while not stop.wait(0.001):
-            drawn.append((float(torch.rand(())), random.random()))  # noqa: S311 (the global state is what is tried)
+            draws.append((float(torch.rand(())), random.random()))  # noqa: S311 (the global state is what is tried)
 
     torch.manual_seed(1)
     random.seed(2)
@@ -93,7 +93,7 @@ def threads_of_a_server(trials: Trials) -> Iterator[str]:
         stop.set()
         other.join()
     generator, python = torch.Generator().manual_seed(1), random.Random(2)  # noqa: S311 (likewise)
-    if drawn != [(float(torch.rand((), generator=generator)), python.random()) for _ in drawn]:
+    if draws != [(float(torch.rand((), generator=generator)), python.random()) for _ in draws]:
         yield "random numbers of another thread were drawn twice, or by others"
     changed = [name for name, value in model.state_dict().items() if not torch.equal(value, before[name])]
     if changed or not all(module.training for module in model.modules()):

@@ -34,7 +34,9 @@ def commands_markdown() -> str:
 
 def _arguments(command: Any) -> str:
     names = [parameter for parameter in command.params if not parameter.opts[0].startswith("-")]
-    return "".join(f"{each.name.upper()} " if each.required else f"[{each.name.upper()}] " for each in names)
+    return "".join(
+        f"{argument.name.upper()} " if argument.required else f"[{argument.name.upper()}] " for argument in names
+    )
 
 
 def _names(parameter: Any) -> str:
@@ -46,8 +48,8 @@ def _names(parameter: Any) -> str:
 def _meaning(parameter: Any) -> str:
     text = _plain(parameter.help or "")
     default = parameter.default
-    shown = default is not None and default is not False and default not in ("", [], ())
-    return text + (f" Default: `{default}`." if shown and not callable(default) else "")
+    has_default = default is not None and default is not False and default not in ("", [], ())
+    return text + (f" Default: `{default}`." if has_default and not callable(default) else "")
 
 
 def _plain(text: str) -> str:

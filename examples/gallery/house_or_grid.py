@@ -21,8 +21,8 @@ TITLE = "BA-HouseOrGrid: a house and a grid"
 def make(folder: Path, methods: Sequence[str] | None = None) -> Path:
     """The first test graph with both motifs and fewer than 40 nodes that the GIN gets right."""
     dataset, model = load("ba_house_or_grid", count=600), pretrained("ba_house_or_grid", "gin")
-    chosen = dataset.explained(model)
-    position = next(int(i) for i in chosen if len(dataset.motifs(i)) == 2 and dataset.num_nodes_each[i] < 40)
+    positions = dataset.explained(model)
+    position = next(int(i) for i in positions if len(dataset.motifs(i)) == 2 and dataset.num_nodes_each[i] < 40)
     data, truth = dataset[position], dataset.motifs(position)
     place, size = graph_places(data)
     panels = compared(

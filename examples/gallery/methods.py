@@ -65,9 +65,9 @@ def compared(
         parameters: More parameters for some of the methods, by title.
         size: Width and height of a panel.
     """
-    several = len(truth) > 1
+    is_multiple = len(truth) > 1
     unit = "atoms" if "bond" in data or "smiles" in data else "nodes"
-    count = f"{len(truth)} motifs" if several else "1 motif"
+    count = f"{len(truth)} motifs" if is_multiple else "1 motif"
     panels = [Panel("Ground truth", f"{count}, {sum(map(len, truth))} {unit}", draw(truth_groups(truth)), *size)]
     for title in METHODS if methods is None else methods:
         name, usual = METHODS[title]
@@ -79,9 +79,11 @@ def compared(
         except explainers.UnsupportedError as error:
             panels.append(Panel(title, f"refuses: {error}"[:60], draw([]), *size))
             continue
-        score = ami(explanation, truth, int(data.num_nodes)) if several else node_f1(explanation, list(chain(*truth)))
+        score = (
+            ami(explanation, truth, int(data.num_nodes)) if is_multiple else node_f1(explanation, list(chain(*truth)))
+        )
         inside = ", looks inside" if explainer.white_box else ""
-        note = f"{'AMI' if several else 'F1'} {score:.2f}, {explanation.num_queries:,} queries{inside}"
+        note = f"{'AMI' if is_multiple else 'F1'} {score:.2f}, {explanation.num_queries:,} queries{inside}"
         panels.append(
             Panel(title, note, draw(groups_of(explanation, signed=name == "mage")), *size, framed=title == "MAGE")
         )

@@ -22,8 +22,8 @@ HOUSE = 1
 def make(folder: Path, methods: Sequence[str] | None = None) -> Path:
     """The first test graph of class house with 20 to 44 nodes that the GCN gets right."""
     dataset, model = load("spmotif", count=600), pretrained("spmotif", "gcn")
-    chosen = dataset.explained(model)
-    position = next(int(i) for i in chosen if dataset.labels[i] == HOUSE and 20 <= dataset.num_nodes_each[i] < 45)
+    positions = dataset.explained(model)
+    position = next(int(i) for i in positions if dataset.labels[i] == HOUSE and 20 <= dataset.num_nodes_each[i] < 45)
     data, truth = dataset[position], dataset.motifs(position)
     place, size = graph_places(data)
     panels = compared(

@@ -31,7 +31,7 @@ def refusal(path):
 def test_damage_is_always_refused_by_name(content, tmp_path, step):
     path = tmp_path / "damaged.mage"
     # What the zip says of its members is not covered by any checksum.
-    near = [place for found in re.finditer(b"PK", content) for place in range(found.start(), found.start() + 60)]
+    near = [place for match in re.finditer(b"PK", content) for place in range(match.start(), match.start() + 60)]
     places = np.random.default_rng(0).integers(len(content), size=150).tolist()
     for place in sorted({place for place in near + places if place < len(content)})[::step]:
         for value in {content[place] ^ 1, content[place] ^ 8, 0, 255} - {content[place]}:
@@ -69,12 +69,12 @@ def test_lost_and_foreign_arrays_are_refused(tmp_path):
     path = tmp_path / "archive.mage"
     arrays = {"first": np.arange(3), "second": np.ones(2)}
     write_archive(path, {"format": "x"}, arrays)
-    header, found = read_archive(path)
+    header, arrays_read = read_archive(path)
     assert header == {"format": "x"}
-    assert found.keys() == arrays.keys()
-    listed = {"format": "x", "arrays": ["first", "second"]}
+    assert arrays_read.keys() == arrays.keys()
+    header_with_two = {"format": "x", "arrays": ["first", "second"]}
     for wrong in ({"first": arrays["first"]}, {**arrays, "third": np.ones(1)}, {"first": np.ones(1), "secand": 1.0}):
-        rewritten(path, listed, wrong)
+        rewritten(path, header_with_two, wrong)
         with pytest.raises(ValueError, match="holds the arrays"):
             read_archive(path)
 

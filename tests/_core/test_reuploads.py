@@ -13,8 +13,8 @@ def package(tmp_path, monkeypatch):
     (folder / "__init__.py").write_text("raise SystemExit('it was run')")
     (folder / "model" / "weights").write_bytes(b"12")
     monkeypatch.syspath_prepend(tmp_path)
-    known = Reupload("1.0", folder_digest(folder), "the official one")
-    monkeypatch.setitem(reuploads.REUPLOADS, "some_reupload", known)
+    reupload = Reupload("1.0", folder_digest(folder), "the official one")
+    monkeypatch.setitem(reuploads.REUPLOADS, "some_reupload", reupload)
     checked_folder.cache_clear()
     return folder
 
@@ -52,7 +52,7 @@ def test_only_one_extra_brings_them():
     from pathlib import Path
 
     project = tomllib.loads((Path(__file__).parents[2] / "pyproject.toml").read_text())["project"]
-    pinned = {f"{module.replace('_', '-')}=={known.version}" for module, known in REUPLOADS.items()}
+    pinned = {f"{module.replace('_', '-')}=={reupload.version}" for module, reupload in REUPLOADS.items()}
     for extra, needed in project["optional-dependencies"].items():
         names = [need for need in needed if any(pin.partition("==")[0] in need for pin in pinned)]
         assert set(names) == (pinned if extra == "reuploads" else set()), extra

@@ -69,13 +69,13 @@ def test_eight_threads_on_a_model_in_training_mode():
     expected = [answers(network(training=False), turn) for turn in range(18)]
     model = network(training=True)
     before = {name: value.clone() for name, value in model.state_dict().items()}
-    drawn, stop = ([], [], []), threading.Event()
+    draws, stop = ([], [], []), threading.Event()
 
     def draw():
         while not stop.wait(0.001):
-            drawn[0].append(float(torch.rand(())))
-            drawn[1].append(np.random.random())  # noqa: NPY002 (the global state is what is tested)
-            drawn[2].append(random.random())  # noqa: S311 (likewise)
+            draws[0].append(float(torch.rand(())))
+            draws[1].append(np.random.random())  # noqa: NPY002 (the global state is what is tested)
+            draws[2].append(random.random())  # noqa: S311 (likewise)
 
     torch.manual_seed(1)
     np.random.seed(2)  # noqa: NPY002 (likewise)
@@ -94,21 +94,21 @@ def test_eight_threads_on_a_model_in_training_mode():
     assert all(torch.equal(value, before[name]) for name, value in model.state_dict().items())
     # The numbers of the other thread are the plain sequences of their seeds: none left out, none twice.
     generator = torch.Generator().manual_seed(1)
-    assert drawn[0] == [float(torch.rand((), generator=generator)) for _ in drawn[0]]
-    assert np.array_equal(drawn[1], np.random.RandomState(2).random_sample(len(drawn[1])))
+    assert draws[0] == [float(torch.rand((), generator=generator)) for _ in draws[0]]
+    assert np.array_equal(draws[1], np.random.RandomState(2).random_sample(len(draws[1])))
     python = random.Random(3)  # noqa: S311 (likewise)
-    assert drawn[2] == [python.random() for _ in drawn[2]]
-    assert len(drawn[0]) > 5
+    assert draws[2] == [python.random() for _ in draws[2]]
+    assert len(draws[0]) > 5
 
 
 def test_settings_of_torch_are_those_of_each_thread():
     denormal = torch.tensor([1e-310], dtype=torch.float64)
     inside, outside, done = threading.Event(), threading.Event(), threading.Event()
-    seen = []
+    settings = []
 
     def first():
         with evaluating(nn.Linear(2, 2)):
-            seen.append((torch.get_num_threads(), float(denormal * 1.0), torch.is_grad_enabled()))
+            settings.append((torch.get_num_threads(), float(denormal * 1.0), torch.is_grad_enabled()))
             inside.set()
             outside.wait()
 
@@ -116,7 +116,7 @@ def test_settings_of_torch_are_those_of_each_thread():
         # New, and begins while another is inside.
         with evaluating(nn.Linear(2, 2)):
             pass
-        seen.append((torch.get_num_threads(), float(denormal * 1.0), torch.is_grad_enabled()))
+        settings.append((torch.get_num_threads(), float(denormal * 1.0), torch.is_grad_enabled()))
         done.set()
 
     before = torch.get_num_threads()
@@ -125,12 +125,12 @@ def test_settings_of_torch_are_those_of_each_thread():
         for target, event in ((first, inside), (second, done)):
             threading.Thread(target=target).start()
             event.wait()
-        here = (torch.get_num_threads(), float(denormal * 1.0), torch.is_grad_enabled())
+        outer = (torch.get_num_threads(), float(denormal * 1.0), torch.is_grad_enabled())
     finally:
         outside.set()
         torch.set_num_threads(before)
-    assert seen == [(1, 0.0, False), (2, 1e-310, True)]
-    assert here == (2, 1e-310, True)
+    assert settings == [(1, 0.0, False), (2, 1e-310, True)]
+    assert outer == (2, 1e-310, True)
 
 
 def test_networks_that_share_layers_wait_for_each_other():
@@ -155,12 +155,12 @@ def test_networks_that_share_layers_wait_for_each_other():
 
 def test_threads_that_would_wait_for_each_other_for_ever_are_told():
     one, two = nn.Linear(2, 2), nn.Linear(2, 2)
-    both = threading.Barrier(2)
+    barrier = threading.Barrier(2)
 
     def nested(first, second):
         try:
             with exclusively(first):
-                both.wait()
+                barrier.wait()
                 with exclusively(second):
                     return "done"
         except RuntimeError as error:

@@ -17,7 +17,7 @@ from mage._torch.observation import observing
 from mage._torch.receptive_field import LooksFurtherError
 from mage.games import ModelGame
 from tests.helpers.graph_models import NodeNet
-from tests.helpers.model_game import FEATURES, LinkModel, NodeModel, Plain, make_data
+from tests.helpers.model_game import FEATURES, LinkModel, NodeModel, Plain, TwoHopLayer, make_data
 from tests.helpers.precision import rounding
 
 CONVOLUTIONS = {"gcn": GCNConv, "sage": SAGEConv, "gat": GATConv, "graph": GraphConv}
@@ -64,6 +64,16 @@ def output_on_the_whole_graph(model, data, absent, node, masking):
         return model(data.x, edge_index)[node]
 
 
+def check_worths_on_the_whole_graph(game, data, node, seed):
+    """Six random coalitions that contain the node are worth what the model gives for the whole graph."""
+    players = np.concatenate(game.player_nodes)
+    masks = np.random.default_rng(seed).random((6, game.num_players)) < 0.6
+    masks[:, players.tolist().index(node)] = True
+    for mask, worth in zip(masks, game.worth(masks), strict=True):
+        expected = output_on_the_whole_graph(game.model, data, players[~mask], node, game.masking)[0]
+        assert worth + game.baseline == pytest.approx(float(expected), abs=1e-5)
+
+
 @settings(max_examples=25)
 @given(
     seed=st.integers(0, 10_000),
@@ -80,12 +90,7 @@ def test_the_cut_is_worth_what_the_whole_graph_is_worth(seed, kind, masking, lar
         model, data, node=node, masking=masking, target=0, memory_cap=1 if large else 1 << 29, output="logit"
     )
     np.testing.assert_allclose(game.prediction, model(data.x, data.edge_index)[node].detach(), atol=1e-5)
-    players = np.concatenate(game.player_nodes)
-    masks = np.random.default_rng(seed).random((6, game.num_players)) < 0.6
-    masks[:, players.tolist().index(node)] = True
-    for mask, worth in zip(masks, game.worth(masks), strict=True):
-        expected = output_on_the_whole_graph(model, data, players[~mask], node, masking)[0]
-        assert worth + game.baseline == pytest.approx(float(expected), abs=1e-5)
+    check_worths_on_the_whole_graph(game, data, node, seed)
 
 
 @pytest.mark.parametrize("conv", [GCNConv, SAGEConv])
@@ -107,24 +112,13 @@ def test_a_large_graph_is_never_run_as_a_whole(conv):
 
 
 def test_models_that_look_further_are_found_out_on_large_graphs_too():
-    class Hidden(nn.Module):
-        """Two hops in one layer that does not say so."""
-
-        def __init__(self):
-            super().__init__()
-            self.conv = SAGEConv(FEATURES, FEATURES)
-
-        def forward(self, x, edge_index):
-            first = self.conv(x, edge_index)
-            return first + 0.1 * torch.zeros_like(first).index_add(0, edge_index[1], first[edge_index[0]])
-
     class Pooling(NodeModel):
         def forward(self, x, edge_index):
             return super().forward(x, edge_index) + x.mean(dim=0)[:3]
 
     edges = torch.tensor([(i, (i + 1) % 50) for i in range(50)]).T
     data = Data(x=torch.randn(50, FEATURES), edge_index=torch.cat([edges, edges.flip(0)], dim=1))
-    game = ModelGame(Hidden().eval(), data, node=20, masking="split", memory_cap=1, output="logit")
+    game = ModelGame(TwoHopLayer().eval(), data, node=20, masking="split", memory_cap=1, output="logit")
     assert sorted(int(nodes[0]) for nodes in game.player_nodes) == [18, 19, 20, 21, 22]
     assert game.seen_nodes == 50
     for cap in (1, 1 << 29):
@@ -220,27 +214,22 @@ def test_too_many_players_are_refused_by_name(monkeypatch):
 @given(seed=st.integers(0, 10_000), kind=st.sampled_from(["gcn", "gat"]), masking=st.sampled_from(["remove", "split"]))
 def test_stand_ins_are_worth_what_the_boundary_was_worth(seed, kind, masking):
     """A busy neighbourhood, whose outer ring is thinned to a few nodes that keep the degrees right."""
-    drawn = nx.gnm_random_graph(400, 700, seed=seed)
-    node = max(drawn, key=drawn.degree)
-    edges = torch.tensor(list(drawn.edges())).T
+    network = nx.gnm_random_graph(400, 700, seed=seed)
+    node = max(network, key=network.degree)
+    edges = torch.tensor(list(network.edges())).T
     torch.manual_seed(seed)
     data = Data(x=torch.randn(400, FEATURES), edge_index=torch.cat([edges, edges.flip(0)], dim=1))
     model = NodeModel(CONVOLUTIONS[kind]).eval()
     game = ModelGame(model, data, node=node, masking=masking, target=0, output="logit")
-    ring = len(nx.single_source_shortest_path_length(drawn, node, cutoff=3)) - game.num_players
-    outer = max(sum(u not in set(np.concatenate(game.player_nodes)) for u in drawn[v[0]]) for v in game.player_nodes)
+    ring = len(nx.single_source_shortest_path_length(network, node, cutoff=3)) - game.num_players
+    outer = max(sum(u not in set(np.concatenate(game.player_nodes)) for u in network[v[0]]) for v in game.player_nodes)
     if kind == "gat":
         assert (
             game.participants.graph.num_nodes == game.num_players
         )  # attention asks for no degrees, so there is no boundary
     elif ring > 32:
         assert game.participants.graph.num_nodes == game.num_players + outer
-    players = np.concatenate(game.player_nodes)
-    masks = np.random.default_rng(seed).random((6, game.num_players)) < 0.6
-    masks[:, players.tolist().index(node)] = True
-    for mask, worth in zip(masks, game.worth(masks), strict=True):
-        expected = output_on_the_whole_graph(model, data, players[~mask], node, masking)[0]
-        assert worth + game.baseline == pytest.approx(float(expected), abs=1e-5)
+    check_worths_on_the_whole_graph(game, data, node, seed)
 
 
 def test_a_boundary_that_matters_stays():

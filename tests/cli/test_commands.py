@@ -57,8 +57,8 @@ def test_help_and_wrong_arguments_do_not_load_pytorch():
         "    assert 'torch' not in sys.modules, line\n"
     )
     lines = [line.strip() for line in QUICK.split("|")]
-    done = subprocess.run([sys.executable, "-c", script, *lines], capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
+    process = subprocess.run([sys.executable, "-c", script, *lines], capture_output=True, text=True, check=False)
+    assert process.returncode == 0, process.stderr
 
 
 def test_output_is_a_path_in_every_command():
@@ -84,7 +84,7 @@ def test_options_are_grouped():
 
 
 @pytest.mark.parametrize(
-    ("words", "meant"),
+    ("words", "suggestion"),
     [
         (["expain"], "explain"),
         (["explain", "--max-node", "3"], "--max-nodes"),
@@ -93,16 +93,16 @@ def test_options_are_grouped():
         (["benchmark", "abaltion"], "ablation"),
     ],
 )
-def test_a_name_that_is_close_is_suggested(words, meant):
+def test_a_name_that_is_close_is_suggested(words, suggestion):
     result = run(*words)
     assert result.exit_code == 2
     hint = re.split("did you mean|possible options", result.output.lower())
     assert len(hint) == 2
-    assert meant in hint[1]
+    assert suggestion in hint[1]
 
 
 def test_ctrl_c_before_the_first_estimate_is_said(monkeypatch, tmp_path):
-    def interrupted(*_given, **_options):
+    def interrupted(*_arguments, **_options):
         raise KeyboardInterrupt
 
     monkeypatch.setattr(mage, "explain", interrupted)
@@ -139,7 +139,9 @@ def test_the_reference_has_every_command_option_and_exit_code():
     assert all(f"| {code} | {meaning}" in text for code, meaning in EXIT_CODES.items())
     for name, command in commands().items():
         section = text.partition(f"## mage {name}\n")[2].partition("\n## ")[0]
-        assert all(f"`{option}`" in section for each in command.params for option in each.opts if option[0] == "-")
+        assert all(
+            f"`{option}`" in section for parameter in command.params for option in parameter.opts if option[0] == "-"
+        )
 
 
 def test_steps_are_announced_on_terminals_only(monkeypatch, capsys):

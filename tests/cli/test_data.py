@@ -95,6 +95,8 @@ def test_a_trained_network_is_explained(tmp_path):
         (["train", "mutagenc"], "did you mean 'mutagenic'?"),
         (["train", "benzene", "--model", "mlp"], "is none of gcn, gin, gat"),
         (["train", "benzene", "--epochs", "0"], "--epochs must be at least 1"),
+        (["train", "benzene", "--only", "gcn"], "--only goes with --all-table"),
+        (["train", "benzene", "--workers", "2"], "--workers goes with --all-table"),
         (["train", "--all-table", "--only", "imagenet"], "there is no dataset 'imagenet'"),
         (["datasets", "--check", "imagenet"], "there is no dataset 'imagenet'"),
         (["explain", "--dataset", "ba_2motifs", "--model", "mlp"], "Train one with: mage train ba_2motifs"),

@@ -84,9 +84,9 @@ def test_checkpoints_only_runs_no_code(workplace, monkeypatch):
 
     network = GIN(3, 2, width=4)
     save_checkpoint(workplace / "net.safetensors", network, {"architecture": network.architecture})
-    refused = run("--checkpoints-only", "explain", "--model", "my_network:Net", "--data", "graph.npz")
-    assert refused.exit_code == 2
-    assert "would run code of others" in refused.output
+    refusal = run("--checkpoints-only", "explain", "--model", "my_network:Net", "--data", "graph.npz")
+    assert refusal.exit_code == 2
+    assert "would run code of others" in refusal.output
     assert "my_network" not in sys.modules
     monkeypatch.setenv("MAGE_CHECKPOINTS_ONLY", "1")
     assert run("explain", "--model", "my_network:Net", "--data", "graph.npz").exit_code == 2

@@ -30,22 +30,22 @@ def seven(tmp_path):
 def test_a_digit_is_explained(seven, tmp_path):
     files = {name: tmp_path / f"why.{name}" for name in ("html", "svg", "mage")}
     options = ["--model", "mnist-vit", "--fill", "black", "--permutations", "2"]
-    done = run(seven, *options, "--page", files["html"], "--picture", files["svg"], "--save", files["mage"])
-    assert done.exit_code == 0, done.output
-    assert done.output.startswith("7 (class 7, probability ")
-    lines = done.output.splitlines()[1:8]
+    result = run(seven, *options, "--page", files["html"], "--picture", files["svg"], "--save", files["mage"])
+    assert result.exit_code == 0, result.output
+    assert result.output.startswith("7 (class 7, probability ")
+    lines = result.output.splitlines()[1:8]
     assert all(len(line.split()) == 7 for line in lines)
     assert "A" in "".join(lines)
-    assert "row " in done.output
-    assert "2 orderings" in done.output
+    assert "row " in result.output
+    assert "2 orderings" in result.output
     assert all(file.stat().st_size > 1000 for file in files.values())
     assert "data:image/png" in files["html"].read_text(encoding="utf-8")
 
 
 def test_json_and_a_class_by_name(seven):
-    done = run(seven, "--model", "mnist-vit", "--patches", "3x3", "--target", "1", "--fill", "black", "--json")
-    assert done.exit_code == 0, done.output
-    document = json.loads(done.output)
+    result = run(seven, "--model", "mnist-vit", "--patches", "3x3", "--target", "1", "--fill", "black", "--json")
+    assert result.exit_code == 0, result.output
+    document = json.loads(result.output)
     assert document["target"] == 1
     assert document["exact"]
     assert document["class"].startswith("1 (class 1")
@@ -57,15 +57,15 @@ def test_the_same_again(seven, tmp_path):
     again = run(seven, "--model", "mnist-vit", "--like", tmp_path / "why.mage", "--json")
     assert first.exit_code == again.exit_code == 0, again.output
     assert json.loads(first.stdout)["motifs"] == json.loads(again.stdout)["motifs"]
-    seen = run(seven, "--model", "mnist-vit", "--like", tmp_path / "why.mage")
-    assert [len(line.split()) for line in seen.output.splitlines()[1:5]] == [3] * 4
+    result = run(seven, "--model", "mnist-vit", "--like", tmp_path / "why.mage")
+    assert [len(line.split()) for line in result.output.splitlines()[1:5]] == [3] * 4
 
 
 def test_superpixels(seven):
     pytest.importorskip("skimage")
-    done = run(seven, "--model", "mnist-vit", "--superpixels", "9", "--fill", "mean", "--permutations", "2")
-    assert done.exit_code == 0, done.output
-    assert "segment " in done.output
+    result = run(seven, "--model", "mnist-vit", "--superpixels", "9", "--fill", "mean", "--permutations", "2")
+    assert result.exit_code == 0, result.output
+    assert "segment " in result.output
 
 
 def test_wrong_arguments(seven, tmp_path):
@@ -82,9 +82,9 @@ def test_wrong_arguments(seven, tmp_path):
         ([seven, "--model", tmp_path / "net.onnx"], "does not exist", 1),
         ([seven, "--model", "mnist-vit", "--patches", "40x40"], "more than the 28 × 28 pixels", 2),
     ):
-        refused = run(*arguments)
-        assert refused.exit_code == code, refused.output
-        assert message in refused.output
+        result = run(*arguments)
+        assert result.exit_code == code, result.output
+        assert message in result.output
 
 
 def test_what_to_install_is_said(seven, monkeypatch):

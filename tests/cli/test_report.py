@@ -83,9 +83,9 @@ def test_results_are_summed_up_over_seeds_and_graphs(tmp_path):
     store.write("b" * 32, records(seed=1, f1=0.6))
     # Another experiment did not measure F1; it says nothing about it.
     store.write("c" * 32, records(seed=2, f1=None, graphs=(3, 5, 7)))
-    found, skipped = stored(tmp_path)
+    results, skipped = stored(tmp_path)
     assert skipped == []
-    ((_, cells),) = tables(found)
+    ((_, cells),) = tables(results)
     cell = next(cell for cell in cells if cell.metric == "f1" and cell.method.name == "mage")
     assert cell.ours.mean == pytest.approx(0.4)
     assert cell.ours.std_error == pytest.approx(0.0)
@@ -113,8 +113,8 @@ def test_results_of_several_runs_are_told(tmp_path):
 
 
 def test_methods_that_refuse_say_why(tmp_path):
-    refused = {"error": "explains <graphs>, not nodes", "f1": None, "auc": None, "queries": None, "seconds": None}
-    Store(tmp_path).write("a" * 32, [*records(), *records("gradcam", **refused)])
+    failure = {"error": "explains <graphs>, not nodes", "f1": None, "auc": None, "queries": None, "seconds": None}
+    Store(tmp_path).write("a" * 32, [*records(), *records("gradcam", **failure)])
     text = run_page(tmp_path).text
     assert "GradCAM, no result 2 times: explains &lt;graphs&gt;, not nodes" in text
 

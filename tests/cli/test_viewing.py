@@ -25,13 +25,13 @@ def run(*arguments):
 
 
 def test_a_saved_explanation_becomes_a_page_that_opens(saved, monkeypatch):
-    opened = []
-    monkeypatch.setattr(webbrowser, "open", opened.append)
+    addresses = []
+    monkeypatch.setattr(webbrowser, "open", addresses.append)
     result = run("view", saved[0])
     assert result.exit_code == 0, result.output
     page = saved[0].with_suffix(".html")
     assert f"wrote {page}" in result.output
-    assert opened == [page.as_uri()]
+    assert addresses == [page.as_uri()]
     assert "Why yes?" in page.read_text(encoding="utf-8")
 
 

@@ -129,7 +129,7 @@ class Spoiled(Explainer):
         return self.spoil(self, model, data, explanation) or explanation
 
 
-def leaves_hook(explainer, model, data, found):
+def leaves_hook(explainer, model, data, explanation):
     model.head.register_forward_hook(keep_quiet)
 
 
@@ -137,59 +137,59 @@ def keep_quiet(*_):
     return None
 
 
-def trains(explainer, model, data, found):
+def trains(explainer, model, data, explanation):
     model.train()
 
 
-def freezes(explainer, model, data, found):
+def freezes(explainer, model, data, explanation):
     list(model.parameters())[-1].requires_grad_(False)
 
 
-def adds_gradients(explainer, model, data, found):
+def adds_gradients(explainer, model, data, explanation):
     model(data.x, data.edge_index).sum().backward()
 
 
-def changes_weights(explainer, model, data, found):
+def changes_weights(explainer, model, data, explanation):
     with torch.no_grad():
         model.head.bias += 1
 
 
-def replaces_forward(explainer, model, data, found):
+def replaces_forward(explainer, model, data, explanation):
     model.embed = keep_quiet
 
 
-def draws_from_torch(explainer, model, data, found):
+def draws_from_torch(explainer, model, data, explanation):
     torch.rand(1)
 
 
-def draws_from_numpy(explainer, model, data, found):
+def draws_from_numpy(explainer, model, data, explanation):
     np.random.rand(1)  # noqa: NPY002 (the mistake to be caught)
 
 
-def draws_from_python(explainer, model, data, found):
+def draws_from_python(explainer, model, data, explanation):
     random.random()  # noqa: S311 (likewise)
 
 
-def runs_uncounted(explainer, model, data, found):
+def runs_uncounted(explainer, model, data, explanation):
     with torch.no_grad():
         model.eval()(data.x, data.edge_index)
 
 
-def changes_data(explainer, model, data, found):
+def changes_data(explainer, model, data, explanation):
     data.x += 1
 
 
-def refuses_silently(explainer, model, data, found):
+def refuses_silently(explainer, model, data, explanation):
     raise UnsupportedError
 
 
-def forgets_seed(explainer, model, data, found):
+def forgets_seed(explainer, model, data, explanation):
     from dataclasses import replace
 
-    return replace(found, diagnostics={"calls": explainer.calls})
+    return replace(explanation, diagnostics={"calls": explainer.calls})
 
 
-def nothing(explainer, model, data, found):
+def nothing(explainer, model, data, explanation):
     pass
 
 

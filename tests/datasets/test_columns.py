@@ -55,35 +55,35 @@ def test_parts_joined_again_are_the_whole(columns):
 @given(st.lists(st.lists(st.integers(0, COUNT - 1), max_size=8), min_size=1, max_size=12))
 def test_lazy_graphs_are_the_same_and_made_once(requests):
     columns = load("ba_house_and_grid", count=COUNT).columns
-    made, spy = lazy(columns)
+    lazy_columns, spy = lazy(columns)
     for positions in requests:
-        equal(made.take(positions), columns.take(positions))
+        equal(lazy_columns.take(positions), columns.take(positions))
     distinct = {position for positions in requests for position in positions}
     assert sorted(spy.seen) == sorted(distinct)
 
 
 def test_many_small_requests_leave_few_parts(columns):
-    made, spy = lazy(columns)
+    lazy_columns, spy = lazy(columns)
     for position in range(COUNT):
-        made.take([position])
-    assert len(made._parts) <= np.log2(COUNT) + 1
+        lazy_columns.take([position])
+    assert len(lazy_columns._parts) <= np.log2(COUNT) + 1
     assert len(spy.seen) == COUNT
 
 
 def test_lazy_graphs_know_labels_and_width_without_being_made(columns):
-    made, spy = lazy(columns)
-    assert len(made) == COUNT
-    assert made.labels.tolist() == columns.labels.tolist()
-    assert made.num_node_features == columns.num_node_features
+    lazy_columns, spy = lazy(columns)
+    assert len(lazy_columns) == COUNT
+    assert lazy_columns.labels.tolist() == columns.labels.tolist()
+    assert lazy_columns.num_node_features == columns.num_node_features
     assert spy.seen == []
-    assert [part.tolist() for part in made.sizes([3, 1])] == [part.tolist() for part in columns.sizes([3, 1])]
+    assert [part.tolist() for part in lazy_columns.sizes([3, 1])] == [part.tolist() for part in columns.sizes([3, 1])]
     assert sorted(spy.seen) == [1, 3]
 
 
 def test_lazy_graphs_can_be_sent_to_other_processes(columns):
-    made, _ = lazy(columns)
-    made.take([5])
-    equal(pickle.loads(pickle.dumps(made)).take([5, 6]), columns.take([5, 6]))  # noqa: S301 (made here)
+    lazy_columns, _ = lazy(columns)
+    lazy_columns.take([5])
+    equal(pickle.loads(pickle.dumps(lazy_columns)).take([5, 6]), columns.take([5, 6]))  # noqa: S301 (made here)
 
 
 def test_fingerprints_tell_graphs_apart(columns):

@@ -70,20 +70,20 @@ def test_the_split_is_the_papers(size, first):
 
 
 def test_settings_come_from_the_ground_truth(grids):
-    both = int(np.flatnonzero(grids.labels == 1)[0])
-    settings = grids.settings(both)
+    position = int(np.flatnonzero(grids.labels == 1)[0])
+    settings = grids.settings(position)
     assert settings["num_motifs"] == 2
     assert settings["max_nodes"] == 14
-    assert sorted(map(len, grids.motifs(both))) == [5, 9]
+    assert sorted(map(len, grids.motifs(position))) == [5, 9]
     neither = int(np.flatnonzero(grids.labels == 0)[0])
     assert grids.motifs(neither) == ()
     assert grids.settings(neither)["num_motifs"] == 1
 
 
 def test_only_graphs_of_the_rule_are_candidates(grids):
-    chosen = grids.candidates()
-    assert set(chosen) <= set(grids.split.test)
-    assert set(grids.labels[chosen]) <= {1}
+    positions = grids.candidates()
+    assert set(positions) <= set(grids.split.test)
+    assert set(grids.labels[positions]) <= {1}
     large = load("spmotif", count=180)
     assert (large.num_nodes_each[large.candidates()] < 100).all()
     assert (large.num_nodes_each[large.split.test] >= 100).any()
@@ -91,13 +91,13 @@ def test_only_graphs_of_the_rule_are_candidates(grids):
 
 def test_explained_graphs_are_those_predicted_correctly(grids):
     class Constant(torch.nn.Module):
-        def __init__(self, chosen):
+        def __init__(self, label):
             super().__init__()
-            self.chosen = chosen
+            self.label = label
 
         def forward(self, x, edge_index, batch):
             logits = torch.zeros(int(batch.max()) + 1, 2)
-            logits[:, self.chosen] = 1
+            logits[:, self.label] = 1
             return logits
 
     assert grids.explained(Constant(1)).tolist() == grids.candidates().tolist()

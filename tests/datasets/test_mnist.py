@@ -141,8 +141,8 @@ def test_other_images_are_not_taken_from_the_cache(small_files, segmented):
 def test_the_dataset_can_be_sent_to_other_processes(small_files):
     pictures, labels = read_digits(small_files)
     columns = superpixel_columns(pictures, labels)
-    sent = pickle.loads(pickle.dumps(columns))  # noqa: S301 (made here)
-    assert torch.equal(sent.take([3]).nodes["x"], columns.take([3]).nodes["x"])
+    copy = pickle.loads(pickle.dumps(columns))  # noqa: S301 (made here)
+    assert torch.equal(copy.take([3]).nodes["x"], columns.take([3]).nodes["x"])
 
 
 def test_the_brightest_superpixels_are_the_ground_truth(small_files):

@@ -14,17 +14,19 @@ from mage.models import TrainingPlan, train
 
 @pytest.mark.parametrize("name", names())
 def test_what_is_known_is_complete(name):
-    known = info(name)
-    assert known.name == name
-    assert known.title
-    assert known.truth
-    assert len(set(known.class_names)) == len(known.class_names) > 1
-    assert (known.paper is not None) or known.num_graphs >= 1
-    build = known.build.func if isinstance(known.build, partial) else known.build
+    entry = info(name)
+    assert entry.name == name
+    assert entry.title
+    assert entry.truth
+    assert len(set(entry.class_names)) == len(entry.class_names) > 1
+    assert (entry.paper is not None) or entry.num_graphs >= 1
+    build = entry.build.func if isinstance(entry.build, partial) else entry.build
     parameters = inspect.signature(build).parameters.values()
-    assert [each.name for each in parameters if each.kind is each.KEYWORD_ONLY] == list(known.options)
-    assert set(known.networks.kinds) <= set(NETWORK_KINDS)
-    assert pickle.loads(pickle.dumps(known)).settings == known.settings  # noqa: S301 (made here)
+    assert [parameter.name for parameter in parameters if parameter.kind is parameter.KEYWORD_ONLY] == list(
+        entry.options
+    )
+    assert set(entry.networks.kinds) <= set(NETWORK_KINDS)
+    assert pickle.loads(pickle.dumps(entry)).settings == entry.settings  # noqa: S301 (made here)
 
 
 @pytest.mark.parametrize("name", [name for name in names() if info(name).source is None])

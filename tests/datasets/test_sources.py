@@ -27,12 +27,12 @@ def own_folders(monkeypatch, tmp_path):
 
 @pytest.fixture
 def server():
-    """A web server on this machine: content by path, and how often each was asked for."""
-    content, asked, failures = {}, [], {}
+    """A web server on this machine: content by path, and the paths of all requests."""
+    content, paths, failures = {}, [], {}
 
     class Handler(http.server.BaseHTTPRequestHandler):
         def do_GET(self):
-            asked.append(self.path)
+            paths.append(self.path)
             if failures.get(self.path, 0) > 0:
                 failures[self.path] -= 1
                 self.send_error(503)
@@ -51,7 +51,7 @@ def server():
 
     running = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
     threading.Thread(target=running.serve_forever, daemon=True).start()
-    running.content, running.asked, running.failures = content, asked, failures
+    running.content, running.paths, running.failures = content, paths, failures
     running.address = f"http://127.0.0.1:{running.server_port}"
     yield running
     running.shutdown()
@@ -71,7 +71,7 @@ def test_downloads_are_checked_kept_and_not_repeated(server, tmp_path):
     source = PublishedFiles("set", (PublishedFile("a.txt", sha256(b"hello"), f"{server.address}/a.txt"),))
     for _ in range(2):
         assert locate_files(source)["a.txt"].read_bytes() == b"hello"
-    assert server.asked == ["/a.txt"]
+    assert server.paths == ["/a.txt"]
     assert files_under(cache_folder()) == ["set/a.txt"]
 
 
@@ -79,7 +79,7 @@ def test_a_server_that_stumbles_is_asked_again(server):
     server.content["/a.txt"], server.failures["/a.txt"] = (b"hello", 5), 2
     source = PublishedFiles("set", (PublishedFile("a.txt", sha256(b"hello"), f"{server.address}/a.txt"),))
     assert locate_files(source)["a.txt"].read_bytes() == b"hello"
-    assert len(server.asked) == 3
+    assert len(server.paths) == 3
 
 
 def test_truncated_downloads_leave_nothing(server):
@@ -104,7 +104,7 @@ def test_absent_files_are_named_with_their_place(server, tmp_path):
     )
     with pytest.raises(MissingDataError, match=r"404.*Put a.txt .* or set MAGE_DATA"):
         locate_files(source)
-    assert len(server.asked) == 1
+    assert len(server.paths) == 1
     with pytest.raises(MissingDataError, match="downloading was not asked for"):
         locate_files(source, tmp_path, download=False)
 
@@ -207,9 +207,9 @@ def test_plain_pickles_are_read(tmp_path):
     for protocol in (2, 3, 4, 5):
         content = (np.arange(6).reshape(2, 3), np.float32(2.5), {"a": [1, "b"]})
         (tmp_path / "a.pkl").write_bytes(pickle.dumps(content, protocol=protocol))
-        array, number, rest = read_pickle(tmp_path / "a.pkl")
+        array, number, mapping = read_pickle(tmp_path / "a.pkl")
         assert array.tolist() == [[0, 1, 2], [3, 4, 5]]
-        assert (float(number), rest) == (2.5, {"a": [1, "b"]})
+        assert (float(number), mapping) == (2.5, {"a": [1, "b"]})
 
 
 @pytest.mark.parametrize("content", [b"", b"\x80\x04", b"garbage", pickle.dumps(np.arange(9))[:-9]])

@@ -30,14 +30,14 @@ def graph_of(data):
 def shapes_in(data):
     """Names of the shapes that the ground truth marks, each an induced subgraph hung on by one edge."""
     graph = graph_of(data)
-    found = []
+    names = []
     for motif in motifs_of(data):
         inside = graph.subgraph(motif)
-        found += [name for name in ("house", "grid", "five-cycle", "crane") if nx.is_isomorphic(inside, SHAPES[name])]
+        names += [name for name in ("house", "grid", "five-cycle", "crane") if nx.is_isomorphic(inside, SHAPES[name])]
         true = {frozenset(edge) for edge in inside.edges}
         marked = data.edge_index[:, data.edge_motif >= 0].T.tolist()
         assert true <= {frozenset(edge) for edge in marked}
-    return sorted(found)
+    return sorted(names)
 
 
 def test_the_shapes_are_what_they_are_called():

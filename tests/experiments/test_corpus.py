@@ -21,8 +21,8 @@ def test_explanations_are_kept_one_by_one_and_not_made_again(tmp_path, inputs):
     assert mage.load(first.path).num_nodes == testbed.graphs[first.number].num_nodes
     run_of.close()
     assert len(load_corpus(tmp_path)) == 1
-    rest = list(explain_corpus(testbed.model, testbed.graphs, tmp_path, options, LocalEngine(1)))
-    assert [entry.before for entry in rest] == [True, False, False]
+    entries = list(explain_corpus(testbed.model, testbed.graphs, tmp_path, options, LocalEngine(1)))
+    assert [entry.before for entry in entries] == [True, False, False]
     assert [int(path.name[:6]) for path in load_corpus(tmp_path)] == sorted(testbed.graphs)
 
 

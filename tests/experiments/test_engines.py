@@ -79,13 +79,13 @@ def test_time_limits_leave_some_time(timeout):
 
 @pytest.mark.long
 def test_a_worker_that_is_killed_between_jobs_loses_none():
-    done = []
+    jobs = []
     for job, process in LocalEngine(1).run(Payload(faults.worker_of, None), range(12)):
-        done.append(job)
+        jobs.append(job)
         if job in {1, 6}:
             with contextlib.suppress(ProcessLookupError):
                 os.kill(process, signal.SIGKILL)
-    assert sorted(done) == list(range(12))
+    assert sorted(jobs) == list(range(12))
 
 
 def test_workers_are_gone_when_the_run_is(tmp_path):

@@ -55,11 +55,11 @@ def test_a_failing_graph_is_recorded_and_the_run_goes_on(tmp_path, plan, engine,
     table = cells(plan, store)
     assert (table[0].results, table[0].failed, table[0].expected) == (8 - len(bad), len(bad), 8)
 
-    done = []
-    run_plan(plan, store, engine, on_part=done.append)
-    assert done == []
-    run_plan(plan, store, engine, on_part=done.append, retry_failed=True)
-    assert {batch.key for batch in done} == {record["part"] for record in bad}
+    batches = []
+    run_plan(plan, store, engine, on_part=batches.append)
+    assert batches == []
+    run_plan(plan, store, engine, on_part=batches.append, retry_failed=True)
+    assert {batch.key for batch in batches} == {record["part"] for record in bad}
     assert plan.failures(store) == bad
     marker.touch()
     run_plan(plan, store, engine, retry_failed=True)
@@ -197,11 +197,11 @@ def test_the_benchmark_says_so_and_can_try_again(tmp_path, monkeypatch):
 
 def test_options_that_would_be_ignored_are_refused():
     for options in (["--retry-failed"], ["--timeout", "3"]):
-        refused = CliRunner().invoke(app, ["explain", "--dataset", "demo", *options])
-        assert refused.exit_code == 2
-        assert f"{options[0]} goes with --all" in refused.stderr
-    refused = CliRunner().invoke(
+        result = CliRunner().invoke(app, ["explain", "--dataset", "demo", *options])
+        assert result.exit_code == 2
+        assert f"{options[0]} goes with --all" in result.stderr
+    result = CliRunner().invoke(
         app, ["explain", "--dataset", "ba_2motifs", "--all", "--engine", "serial", "--timeout", "3"]
     )
-    assert refused.exit_code == 2
-    assert "the serial engine cannot stop a graph" in refused.stderr
+    assert result.exit_code == 2
+    assert "the serial engine cannot stop a graph" in result.stderr

@@ -82,8 +82,10 @@ def planned(network, images, monkeypatch):
         monkeypatch.setattr(procedure, "load_image_classifier", lambda _name: classifier)
         monkeypatch.setitem(procedure._SETS, "noise", (load_images, fill))
         experiment = load_experiment("group-attribution").restricted(methods=methods)
-        chosen = {"permutations": 4, "groups": 12, "patches": [3, 3], **settings}
-        return make_plan(replace(experiment, columns=(Column("noise", "tiny", METRICS),), settings=chosen), limit=limit)
+        options = {"permutations": 4, "groups": 12, "patches": [3, 3], **settings}
+        return make_plan(
+            replace(experiment, columns=(Column("noise", "tiny", METRICS),), settings=options), limit=limit
+        )
 
     return plan
 
@@ -255,10 +257,10 @@ def test_the_command_lists_runs_and_resumes(tmp_path):
     data_path("mnist")
     options = ["group-attribution", "--models", "mnist-vit", "--graphs", "2", "--permutations", "2"]
     machine = ["--engine", "serial", "--store", str(tmp_path / "store")]
-    listed = run(*options, "--list")
-    assert listed.exit_code == 0
-    assert "digit 0" in listed.output
-    assert "7" in listed.output
+    listing = run(*options, "--list")
+    assert listing.exit_code == 0
+    assert "digit 0" in listing.output
+    assert "7" in listing.output
     status = run(*options, *machine, "--status")
     assert "0 of 2 images" in status.output
     ran = run(*options, *machine, "--export", str(tmp_path / "table.md"))
@@ -283,9 +285,9 @@ def test_the_command_lists_runs_and_resumes(tmp_path):
     ],
 )
 def test_the_command_refuses_what_it_cannot_do(arguments, message):
-    refused = run(*arguments)
-    assert refused.exit_code == 2
-    assert message in refused.output
+    result = run(*arguments)
+    assert result.exit_code == 2
+    assert message in result.output
 
 
 def test_images_that_are_not_there_are_a_gap_with_advice(tmp_path, network, monkeypatch):

@@ -6,7 +6,7 @@ import signal
 import pytest
 
 from mage import explainers
-from mage.experiments import EngineError, Failure, Method, RayEngine, SerialEngine, Store, make_plan, run_plan
+from mage.experiments import EngineError, Failure, Method, RayEngine, Store, make_plan, run_plan
 from mage.experiments.corpus import explain_corpus
 from mage.experiments.engines import Payload
 from mage.experiments.procedures.graphs import load_testbed
@@ -28,14 +28,6 @@ def cluster():
     ray.init(num_cpus=2, include_dashboard=False, log_to_driver=False, runtime_env={"env_vars": {"PYTHONPATH": path}})
     yield
     ray.shutdown()
-
-
-@pytest.fixture(scope="module")
-def undisturbed(tmp_path_factory, inputs):
-    store = Store(tmp_path_factory.mktemp("undisturbed"))
-    plan = make_plan(small_experiment(), inputs, limit=6, batch_size=2)
-    run_plan(plan, store, SerialEngine())
-    return comparable(plan.records(store))
 
 
 def test_ray_gives_the_same_records(tmp_path, inputs, undisturbed, cluster):
@@ -69,10 +61,10 @@ def test_a_killed_worker_costs_nothing_but_time(tmp_path, inputs, undisturbed, c
     monkeypatch.setitem(registry._EXPLAINERS, "deadly", Deadly)
     experiment = small_experiment(methods=[Method("mage", "deadly", {"folder": str(markers)})])
     plan, store = make_plan(experiment, inputs, limit=6, batch_size=2), Store(tmp_path / "store")
-    done = []
-    run_plan(plan, store, RayEngine(workers=2), on_part=lambda batch: done.append(batch.key))
+    keys = []
+    run_plan(plan, store, RayEngine(workers=2), on_part=lambda batch: keys.append(batch.key))
     assert len(list(markers.iterdir())) == 6
-    assert len(done) == len(set(done)) == 3
+    assert len(keys) == len(set(keys)) == 3
 
     def without_part(records):
         return [

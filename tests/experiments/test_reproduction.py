@@ -71,8 +71,8 @@ def test_tables_have_ours_the_papers_and_a_mark(tables, records):
 
 def test_missing_and_refused_cells_say_why(tables, records):
     others = [record for record in records if record["method"] != "same"]
-    refused = [{**record, "f1": None, "error": "it cannot"} for record in records if record["method"] == "same"]
-    page = text_of(reproduction([*others, *refused[:4]], tables))
+    failures = [{**record, "f1": None, "error": "it cannot"} for record in records if record["method"] == "same"]
+    page = text_of(reproduction([*others, *failures[:4]], tables))
     assert "| same | it cannot (0.630) | – (0.909) |" in page
     assert "ba_2motifs, gin: same 0 of 4" in page
     assert "7 of 8 cells are finished (88 %)" in page

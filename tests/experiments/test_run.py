@@ -15,15 +15,6 @@ from mage.experiments import (
 from tests.helpers.experiments import SmallInputs, comparable, small_experiment
 
 
-@pytest.fixture(scope="module")
-def undisturbed(tmp_path_factory, inputs):
-    """The records of a run that nothing disturbed."""
-    store = Store(tmp_path_factory.mktemp("undisturbed"))
-    plan = make_plan(small_experiment(), inputs, limit=6, batch_size=2)
-    run_plan(plan, store, SerialEngine())
-    return comparable(plan.records(store))
-
-
 def test_all_graphs_and_methods_are_there(undisturbed):
     assert len(undisturbed) == 12
     assert {dict(record)["method"] for record in undisturbed} == {"mage", "mage-st"}
@@ -32,11 +23,11 @@ def test_all_graphs_and_methods_are_there(undisturbed):
 def test_a_second_run_computes_nothing(tmp_path, inputs, monkeypatch):
     store = Store(tmp_path)
     plan = make_plan(small_experiment(), inputs, limit=6, batch_size=2)
-    done = []
-    run_plan(plan, store, SerialEngine(), on_part=done.append)
-    assert len(done) == 6
-    run_plan(plan, store, SerialEngine(), on_part=done.append)
-    assert len(done) == 6
+    batches = []
+    run_plan(plan, store, SerialEngine(), on_part=batches.append)
+    assert len(batches) == 6
+    run_plan(plan, store, SerialEngine(), on_part=batches.append)
+    assert len(batches) == 6
     # A longer run shares the batches of the shorter one.
     longer = make_plan(small_experiment(), inputs, limit=8, batch_size=2)
     assert len(longer.missing(store)) == 2
@@ -63,18 +54,18 @@ def test_batches_do_not_change_the_records(tmp_path, inputs, undisturbed):
 def test_an_interrupted_run_takes_up_where_it_stopped(tmp_path, inputs, undisturbed):
     store = Store(tmp_path)
     plan = make_plan(small_experiment(), inputs, limit=6, batch_size=2)
-    done = []
+    keys = []
 
     def stop_after_two(batch):
-        done.append(batch.key)
-        if len(done) == 2:
+        keys.append(batch.key)
+        if len(keys) == 2:
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
         run_plan(plan, store, SerialEngine(), on_part=stop_after_two)
     assert len(plan.missing(store)) == 4
-    run_plan(plan, store, SerialEngine(), on_part=lambda batch: done.append(batch.key))
-    assert len(done) == len(set(done)) == 6
+    run_plan(plan, store, SerialEngine(), on_part=lambda batch: keys.append(batch.key))
+    assert len(keys) == len(set(keys)) == 6
     assert comparable(plan.records(store)) == undisturbed
 
 
@@ -116,8 +107,8 @@ def test_sigkill_in_the_middle_loses_nothing(tmp_path, inputs, undisturbed):
     finished = len(parts_of(folder))
     assert 3 <= finished < 12
     assert start(folder, log).wait() == 0
-    computed = log.read_text().split()
-    assert len(computed) == len(set(computed))
+    keys = log.read_text().split()
+    assert len(keys) == len(set(keys))
     assert len(parts_of(folder)) == 12
     plan = make_plan(small_experiment(), inputs, limit=6, batch_size=1)
 
@@ -131,15 +122,15 @@ def test_two_runs_at_once_share_the_work(tmp_path, undisturbed):
     folder = tmp_path / "store"
     # Each run has a network of its own, as it would have in a process of its own.
     plans = [make_plan(small_experiment(), SmallInputs(), limit=6, batch_size=2) for _ in range(2)]
-    done = []
+    keys = []
 
     def one_run(plan):
-        run_plan(plan, Store(folder), SerialEngine(), on_part=lambda batch: done.append(batch.key))
+        run_plan(plan, Store(folder), SerialEngine(), on_part=lambda batch: keys.append(batch.key))
 
     threads = [threading.Thread(target=one_run, args=(plan,)) for plan in plans]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
-    assert len(done) == len(set(done)) == 6
+    assert len(keys) == len(set(keys)) == 6
     assert comparable(plans[0].records(Store(folder))) == undisturbed

@@ -77,13 +77,13 @@ def test_locks_of_finished_parts_are_removed(tmp_path, inputs):
     """A run that is killed after it wrote a part, and before it gave the lock back, leaves a file behind."""
     plan, store = make_plan(small_experiment(), inputs, limit=2, batch_size=1), Store(tmp_path)
     run_plan(plan, store, SerialEngine())
-    left, gone = plan.batches[0].key, plan.batches[1].key
-    for key in (left, gone, "f" * 32):
+    claimed, finished = plan.batches[0].key, plan.batches[1].key
+    for key in (claimed, finished, "f" * 32):
         (store.locks.folder / key).touch()
-    held = store.claim(left)
+    lock = store.claim(claimed)
     run_plan(plan, store, SerialEngine())
-    assert {path.name for path in store.locks.folder.iterdir()} == {left, "f" * 32}
-    os.close(held)
+    assert {path.name for path in store.locks.folder.iterdir()} == {claimed, "f" * 32}
+    os.close(lock)
 
 
 def test_the_lock_of_a_killed_run_is_free(store):
@@ -124,7 +124,7 @@ def test_changed_bytes_never_change_a_record(store):
     expected = store.read(["a" * 32])
     content = store.path("a" * 32).read_bytes()
     generator = np.random.default_rng(0)
-    found = 0
+    num_detected = 0
     for place in range(0, len(content), len(content) // 100):
         changed = bytearray(content)
         changed[place] ^= 1 << int(generator.integers(8))
@@ -136,8 +136,8 @@ def test_changed_bytes_never_change_a_record(store):
         if left:
             # DuckDB would refuse bytes that Arrow does not look at.
             assert store.query("SELECT count(*) AS n FROM records") == [{"n": 2}]
-        found += bool(caught)
-    assert found > 50
+        num_detected += bool(caught)
+    assert num_detected > 50
 
 
 def test_a_damaged_part_blocks_no_other(store):

@@ -28,5 +28,5 @@ def test_rewards_of_the_tree_searches(seed):
 @pytest.mark.parametrize("seed", range(3))
 def test_scores_of_edges(seed):
     game = EdgeGame(ModelGame(GIN(3, 2, 8, 2), graph(), target=1, output="logit", masking="remove"))
-    found, errors = shapley_by_sampling(game, 0.0, 2000, seed)
-    assert (np.abs(found - shapley_by_shapiq(game)) <= 4.5 * errors + 1e-6).all()
+    scores, errors = shapley_by_sampling(game, 0.0, 2000, seed)
+    assert (np.abs(scores - shapley_by_shapiq(game)) <= 4.5 * errors + 1e-6).all()

@@ -46,11 +46,11 @@ def test_what_follows_is_what_the_model_says(output, masking):
     torch.manual_seed(0)
     model, data = Net().eval(), graph()
     explanation = explained(model, data, output=output, masking=masking)
-    masks, found = coalitions(explanation), outcomes(explanation.consequences)
+    masks, records = coalitions(explanation), outcomes(explanation.consequences)
     for unit, attribute in ((output, "value"), ("probability", "probability")):
         game = ModelGame(model, data, output=unit, masking=masking, target=explanation.target)
         expected = game.baseline + game.worth(masks)
-        np.testing.assert_allclose([getattr(one, attribute) for one in found], expected, rtol=0, atol=rounding(10))
+        np.testing.assert_allclose([getattr(one, attribute) for one in records], expected, rtol=0, atol=rounding(10))
     full = explanation.consequences.prediction
     assert full.probability == pytest.approx(explanation.probabilities[explanation.target], abs=rounding())
     if output == "logit":

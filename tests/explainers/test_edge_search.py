@@ -68,8 +68,8 @@ def test_the_search_finds_the_best_connected_groups(num_motifs, max_nodes):
         if len(players.components(list(nodes))) == 1
     ]
     worth = {
-        some: sum(max(0.0, s) for (i, j), s in zip(BONDS, scores, strict=True) if i in some and j in some)
-        for some in sets
+        nodes: sum(max(0.0, s) for (i, j), s in zip(BONDS, scores, strict=True) if i in nodes and j in nodes)
+        for nodes in sets
     }
     best = max(worth.values())
     if num_motifs == 2:

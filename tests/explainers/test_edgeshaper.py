@@ -86,9 +86,9 @@ def test_edge_features_go_with_their_edges():
     data = graph(edge_weight=torch.arange(12.0) - 4)
     explanation = EdgeSHAPer(3, density=0.0, undirected=False).explain(SumOfWeights(), data, target=1)
     np.testing.assert_allclose(explanation.edge_scores, np.arange(12.0) - 4, atol=1e-5)
-    both = EdgeSHAPer(3, density=0.0).explain(SumOfWeights(), data, target=1)
-    np.testing.assert_allclose(both.edge_scores, np.tile(np.arange(6.0) * 2 - 2, 2), atol=1e-5)
-    assert both.node_scores.sum() == pytest.approx(np.arange(-4, 8).sum(), abs=1e-4)
+    undirected_explanation = EdgeSHAPer(3, density=0.0).explain(SumOfWeights(), data, target=1)
+    np.testing.assert_allclose(undirected_explanation.edge_scores, np.tile(np.arange(6.0) * 2 - 2, 2), atol=1e-5)
+    assert undirected_explanation.node_scores.sum() == pytest.approx(np.arange(-4, 8).sum(), abs=1e-4)
 
 
 # -- the game -----------------------------------------------------------------------------------------------------

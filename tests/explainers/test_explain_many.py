@@ -101,6 +101,6 @@ def test_a_damaged_file_is_made_again(tmp_path, damage, reason):
 def test_one_node_of_a_high_order_is_kept(tmp_path):
     alone = Data(x=torch.ones(1, 2), edge_index=torch.zeros(2, 0, dtype=torch.long))
     for _ in range(2):
-        (found,) = mage.explain_many(network(), [alone], folder=tmp_path, target=0, order=3)
-        assert found.interactions.order == 3
+        (explanation,) = mage.explain_many(network(), [alone], folder=tmp_path, target=0, order=3)
+        assert explanation.interactions.order == 3
     assert mage.load(next(tmp_path.iterdir())).interactions.order == 3

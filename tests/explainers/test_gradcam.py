@@ -130,9 +130,9 @@ def scores():
 
 @pytest.mark.long
 def test_the_same_in_another_process():
-    here = {}
-    exec(_ELSEWHERE, here)  # noqa: S102
-    there = subprocess.run(
+    namespace = {}
+    exec(_ELSEWHERE, namespace)  # noqa: S102
+    process = subprocess.run(
         [sys.executable, "-c", _ELSEWHERE + "print(repr(scores()))"], capture_output=True, text=True, check=True
     )
-    assert repr(here["scores"]()) == there.stdout.strip()
+    assert repr(namespace["scores"]()) == process.stdout.strip()

@@ -40,10 +40,10 @@ class Marked(nn.Module):
 
 def blocks_with_a_marked_pair(num_blocks=16, size=25, seed=0):
     """Blocks of nodes in a ring; one edge joins two marked nodes, and a third marked node stands alone."""
-    drawn = nx.random_partition_graph([size] * num_blocks, 0.25, 0.0, seed=seed)
-    drawn.add_edges_from((size * i, size * ((i + 1) % num_blocks)) for i in range(num_blocks))
-    edges = torch.tensor(list(drawn.edges())).T
-    inside = drawn.subgraph(range(3 * size, 4 * size))
+    network = nx.random_partition_graph([size] * num_blocks, 0.25, 0.0, seed=seed)
+    network.add_edges_from((size * i, size * ((i + 1) % num_blocks)) for i in range(num_blocks))
+    edges = torch.tensor(list(network.edges())).T
+    inside = network.subgraph(range(3 * size, 4 * size))
     pair = tuple(sorted(next((a, b) for a, b in inside.edges() if 3 * size not in (a, b))))
     x = torch.zeros(num_blocks * size, 2)
     x[list(pair), 0] = 1
@@ -72,9 +72,9 @@ def test_a_pair_among_four_hundred_nodes_is_found(options, masking):
     (stage,) = explanation.stages
     assert sorted(v for nodes in stage.players for v in nodes) == list(range(400))
     assert 20 <= len(stage.players) <= 40
-    won = {v for player in stage.kept for v in stage.players[player]}
+    winners = {v for player in stage.kept for v in stage.players[player]}
     playing = {v for nodes in explanation.players for v in nodes}
-    assert set(pair) <= playing <= won
+    assert set(pair) <= playing <= winners
     assert all(len(nodes) == 1 for nodes in explanation.players)
     assert explanation.num_nodes == 400
     notes = " ".join(explanation.notes)
@@ -118,8 +118,8 @@ def test_refined_motifs_lie_inside_the_groups_that_won(seed, num_motifs, tau):
     for stage in explanation.stages:
         everybody = [v for nodes in stage.players for v in nodes]
         assert len(everybody) == len(set(everybody))
-        won = {v for player in stage.kept for v in stage.players[player]}
-        assert playing <= won or not won
+        winners = {v for player in stage.kept for v in stage.players[player]}
+        assert playing <= winners or not winners
     assert set(explanation.motifs.nodes) <= playing
 
 
@@ -170,9 +170,11 @@ def test_of_too_many_neighbours_few_play():
     data = hub_with_marked_spokes()
     data.x[0, 0] = 1
     model = Marked(pooled=False).eval()
-    few = mage.explain(model, data, num_motifs=1, max_nodes=3, node=0, noise_floor=0.0, max_players=5, method="exact")
-    assert set(few.motifs.nodes) == {0, 7, 90}
-    assert len(few.players) == 5
+    explanation = mage.explain(
+        model, data, num_motifs=1, max_nodes=3, node=0, noise_floor=0.0, max_players=5, method="exact"
+    )
+    assert set(explanation.motifs.nodes) == {0, 7, 90}
+    assert len(explanation.players) == 5
 
 
 def test_players_far_away_come_with_the_path_to_the_target():
@@ -183,8 +185,8 @@ def test_players_far_away_come_with_the_path_to_the_target():
     playing = [v for nodes in explanation.players for v in nodes]
     assert centre in playing
     assert len(playing) <= 12
-    drawn = nx.Graph(data.edge_index.T.tolist()).subgraph(playing)
-    assert nx.is_connected(drawn)
+    network = nx.Graph(data.edge_index.T.tolist()).subgraph(playing)
+    assert nx.is_connected(network)
 
 
 @pytest.mark.long
@@ -287,12 +289,12 @@ def test_stages_have_a_budget_unless_the_user_has_one():
     assert reduction.budget(game, IndexRequest()) is None
     assert reduction.budget(game, IndexRequest(budget=77)) == 77
     data, _ = blocks_with_a_marked_pair()
-    asked = {}
+    queries = {}
     for budget in (None, 1_700):
         explanation = mage.explain(Marked(power=2), data, num_motifs=1, max_nodes=2, budget=budget)
-        asked[budget] = [stage.num_queries for stage in explanation.stages]
-    assert all(count <= 4_000 for count in asked[None])
-    assert all(count <= 1_700 for count in asked[1_700])
+        queries[budget] = [stage.num_queries for stage in explanation.stages]
+    assert all(count <= 4_000 for count in queries[None])
+    assert all(count <= 1_700 for count in queries[1_700])
 
 
 @pytest.mark.parametrize(("order", "method"), [(1, "auto"), (3, "permutation"), (2, "exact")])

@@ -53,14 +53,14 @@ class HasFive(nn.Module):
 
 @pytest.mark.parametrize(("count", "nodes", "total"), [(2, [1, 2], 0.3), (3, [1, 2, 3], 11.3)])
 def test_greedy_matching(count, nodes, total):
-    found, distance = matched(TARGET, [column(0.9, 5.2, 20)], count)
-    assert found.tolist() == [nodes]
+    matches, distance = matched(TARGET, [column(0.9, 5.2, 20)], count)
+    assert matches.tolist() == [nodes]
     assert distance[0] == pytest.approx(total, abs=1e-4)
 
 
 def test_matching_is_greedy_rather_than_optimal():
-    found, distance = matched(column(0, 2), [column(1.1, 3.3)], 2)
-    assert found.tolist() == [[0, 1]]
+    matches, distance = matched(column(0, 2), [column(1.1, 3.3)], 2)
+    assert matches.tolist() == [[0, 1]]
     assert distance[0] == pytest.approx(0.9 + 3.3, abs=1e-4)
 
 
@@ -157,8 +157,8 @@ def test_counterparts_are_embeddings_by_predicted_class(kind, house_grid):
             expected[label].append(model.embed(data.x, data.edge_index).numpy())
     for label, rows in expected.items():
         assert len(explainer.counterparts[label]) == len(rows)
-        for found, alone in zip(explainer.counterparts[label], rows, strict=True):
-            np.testing.assert_allclose(found, alone, atol=1e-4, rtol=1e-4)
+        for embedding, alone in zip(explainer.counterparts[label], rows, strict=True):
+            np.testing.assert_allclose(embedding, alone, atol=1e-4, rtol=1e-4)
     assert "embed" not in vars(model)
 
 

@@ -34,17 +34,17 @@ def test_motifs_of_edges():
         players = explanation.motif_players(motif)
         assert explanation.interactions.group(players) == pytest.approx(motif.score)
         assert len(explanation.interactions.graph.components(players)) == 1
-    chosen = {frozenset(edge) for motif in explanation.motifs for edge in motif.edges}
-    assert 0 < len(chosen) <= 4
-    columns = [frozenset(pair) in chosen for pair in data.edge_index.T.tolist()]
+    edges = {frozenset(edge) for motif in explanation.motifs for edge in motif.edges}
+    assert 0 < len(edges) <= 4
+    columns = [frozenset(pair) in edges for pair in data.edge_index.T.tolist()]
     assert explanation.edge_mask.tolist() == np.array(columns, dtype=float).tolist()
-    assert set(np.flatnonzero(explanation.node_mask)) == {node for edge in chosen for node in edge}
+    assert set(np.flatnonzero(explanation.node_mask)) == {node for edge in edges for node in edge}
     first = explanation.motifs[0].edges[0]
     assert f"{first[0]}–{first[1]}" in repr(explanation)
     assert "edges" in explanation._repr_html_() or "–" in explanation._repr_html_()
-    both = dict(zip(map(tuple, data.edge_index.T.tolist()), explanation.edge_scores.tolist(), strict=True))
-    assert all(both[pair] == both[pair[::-1]] for pair in both)
-    assert sum(both.values()) / 2 == pytest.approx(explanation.node_scores.sum())
+    scores = dict(zip(map(tuple, data.edge_index.T.tolist()), explanation.edge_scores.tolist(), strict=True))
+    assert all(scores[pair] == scores[pair[::-1]] for pair in scores)
+    assert sum(scores.values()) / 2 == pytest.approx(explanation.node_scores.sum())
     assert explanation.to_dict()["motifs"][0]["edges"] == [list(edge) for edge in explanation.motifs[0].edges]
 
 

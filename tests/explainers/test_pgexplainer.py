@@ -1,4 +1,5 @@
 import pickle
+from functools import partial
 
 import numpy as np
 import pytest
@@ -12,16 +13,15 @@ from mage.models import GCN
 from tests.helpers.baselines import (
     Spy,
     Toy,
-    assert_same,
     check_refuses,
-    check_repeats,
     check_restores,
+    check_seeds_of_training,
+    check_training_restores,
     dataset,
     dataset_for,
     graph,
     input_of,
     models,
-    state,
     toy_graph,
 )
 
@@ -83,26 +83,11 @@ def test_restores_and_counts(name):
 
 @pytest.mark.parametrize("name", list(models()))
 def test_repeats(name):
-    explainer, again, other = PGExplainer(epochs=2), PGExplainer(epochs=2), PGExplainer(epochs=2)
-    model, data = models()[name], input_of(name)
-    explainer.fit(model, dataset_for(name), seed=3)
-    check_repeats(explainer, model, data)
-    torch.manual_seed(9)
-    again.fit(model, dataset_for(name), seed=3)
-    other.fit(model, dataset_for(name), seed=4)
-    scores = [one.explain(model, data).method_edge_scores for one in (explainer, again, other)]
-    np.testing.assert_array_equal(scores[0], scores[1])
-    assert not np.array_equal(scores[0], scores[2])
+    check_seeds_of_training(partial(PGExplainer, epochs=2), name)
 
 
 def test_learning_restores_the_model():
-    model = GCN(4, 2, width=8).train()
-    before = state(model)
-    PGExplainer(epochs=2).fit(model, dataset())
-    assert_same(before, state(model))
-    with pytest.raises(RuntimeError, match="the model failed"):
-        PGExplainer(epochs=2).fit(Spy(model, fails_at=12), dataset())  # 8 to predict, then the fourth step
-    assert_same(before, state(model))
+    check_training_restores(partial(PGExplainer, epochs=2), fails_at=12)  # 8 to predict, then the fourth step
 
 
 def test_learns_from_a_sample_of_the_training_part():

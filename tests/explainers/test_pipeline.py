@@ -49,9 +49,9 @@ def test_defaults_need_no_touch():
     assert explanation.node_mask.sum() == len(explanation.motifs.nodes)
     # The graph itself, its halves alone and all three together, to see that batches do not mix, and no node at all,
     # which decides the unit of the output.
-    known = explanation.interactions.num_queries + explanation.consequences.num_queries
+    queries = explanation.interactions.num_queries + explanation.consequences.num_queries
     # Random coalitions show whether the probability saturates.
-    assert explanation.num_queries == known + 1 + 5 + 1 + 32
+    assert explanation.num_queries == queries + 1 + 5 + 1 + 32
     assert explanation.seconds > 0
 
 
@@ -82,10 +82,10 @@ def test_the_five_cycle_speaks_against_the_grid(seed):
     )
     assert positive.target == 1
     assert [motif.nodes for motif in positive.motifs] == [grid]
-    both = mage.explain(
+    explanation = mage.explain(
         load_demo_model(), data, num_motifs=2, max_nodes=14, tau=0.5, output="logit", order=2, objective="paper"
     )
-    assert {motif.nodes: motif.sign for motif in both.motifs} == {grid: 1, cycle: -1}
+    assert {motif.nodes: motif.sign for motif in explanation.motifs} == {grid: 1, cycle: -1}
     plain = demo_explanation(seed)
     assert [motif.nodes for motif in plain.motifs] == [grid]
     assert set(cycle) <= {v for motif in plain.against for v in motif.nodes}

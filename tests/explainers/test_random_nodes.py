@@ -48,10 +48,10 @@ def test_sets_have_their_size_and_hang_together_where_they_can(case):
 def test_all_connected_sets_are_met():
     graph = PlayerGraph(5, [(0, 1), (1, 2), (2, 3), (3, 4), (4, 0)])
     generator = np.random.default_rng(0)
-    met = Counter(tuple(random_connected(graph, 2, generator)) for _ in range(1000))
-    assert set(met) == {(0, 1), (1, 2), (2, 3), (3, 4), (0, 4)}
+    counts = Counter(tuple(random_connected(graph, 2, generator)) for _ in range(1000))
+    assert set(counts) == {(0, 1), (1, 2), (2, 3), (3, 4), (0, 4)}
     # By symmetry each has one chance in five; five standard deviations either side.
-    assert all(abs(count - 200) < 5 * (1000 * 0.2 * 0.8) ** 0.5 for count in met.values())
+    assert all(abs(count - 200) < 5 * (1000 * 0.2 * 0.8) ** 0.5 for count in counts.values())
 
 
 @pytest.mark.parametrize("connected", [True, False, None])

@@ -18,19 +18,17 @@ from mage.explainers.refine import (
 )
 from mage.models import GCN
 from tests.helpers.baselines import (
-    Spy,
     Toy,
-    assert_same,
     check_refuses,
-    check_repeats,
     check_restores,
+    check_seeds_of_training,
+    check_training_restores,
     dataset,
     dataset_for,
     graph,
     input_of,
     models,
     quick,
-    state,
     toy_graph,
 )
 
@@ -64,8 +62,8 @@ def test_the_best_half_of_the_edges_of_each_graph():
         batch=torch.tensor([0, 0, 0, 0, 1, 1, 1]),
     )
     mask = torch.tensor([0.1, 0.9, 0.2, 0.8, 0.1, 0.7, 0.1, 0.3, 0.4])
-    part, kept = best_subgraph(union, mask, 0.5, Keys(("x",), ("edge_attr",), ()))
-    assert kept.nonzero().flatten().tolist() == [1, 2, 3, 5, 8]  # 4 of 7, and 1 of 2
+    part, is_kept = best_subgraph(union, mask, 0.5, Keys(("x",), ("edge_attr",), ()))
+    assert is_kept.nonzero().flatten().tolist() == [1, 2, 3, 5, 8]  # 4 of 7, and 1 of 2
     assert part.x.flatten().tolist() == [0, 1, 2, 3, 5, 6]
     assert part.edge_index.tolist() == [[1, 1, 2, 3, 4], [0, 2, 1, 2, 5]]
     assert part.edge_attr.tolist() == [1, 2, 3, 5, 8]
@@ -103,10 +101,10 @@ def test_refining_makes_the_target_likelier():
     losses = []
     for mask in scores:
         keys = Keys(("x",), (), ())
-        part, kept = best_subgraph(Batch.from_data_list([data]), mask, explainer.ratio, keys)
-        set_masks(model, mask[kept], part.edge_index, apply_sigmoid=False)
+        part, is_kept = best_subgraph(Batch.from_data_list([data]), mask, explainer.ratio, keys)
+        set_masks(model, mask[is_kept], part.edge_index, apply_sigmoid=False)
         with torch.no_grad():
-            losses.append(float(fidelity_loss(model(part.x, part.edge_index).softmax(dim=1)[:, target], mask[kept])))
+            losses.append(float(fidelity_loss(model(part.x, part.edge_index).softmax(dim=1)[:, target], mask[is_kept])))
         clear_masks(model)
     assert losses[1] < losses[0]
 
@@ -122,26 +120,11 @@ def test_restores_and_counts(name):
 
 @pytest.mark.parametrize("name", list(models()))
 def test_repeats(name):
-    explainer, again, other = quick(), quick(), quick()
-    model, data = models()[name], input_of(name)
-    explainer.fit(model, dataset_for(name), seed=3)
-    check_repeats(explainer, model, data)
-    torch.manual_seed(9)
-    again.fit(model, dataset_for(name), seed=3)
-    other.fit(model, dataset_for(name), seed=4)
-    scores = [one.explain(model, data).method_edge_scores for one in (explainer, again, other)]
-    np.testing.assert_array_equal(scores[0], scores[1])
-    assert not np.array_equal(scores[0], scores[2])
+    check_seeds_of_training(quick, name)
 
 
 def test_learning_restores_the_model():
-    model = GCN(4, 2, width=8).train()
-    before = state(model)
-    quick().fit(model, dataset())
-    assert_same(before, state(model))
-    with pytest.raises(RuntimeError, match="the model failed"):
-        quick().fit(Spy(model, fails_at=5), dataset())  # 3 to predict, then the second pass of the first step
-    assert_same(before, state(model))
+    check_training_restores(quick, fails_at=5)  # 3 to predict, then the second pass of the first step
 
 
 def test_one_column_is_a_class_too():

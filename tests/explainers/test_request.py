@@ -207,9 +207,9 @@ def test_what_does_not_fit_is_refused():
 )
 def test_entrances_take_every_field_once(entrance, kind, typed):
     arguments = set(inspect.signature(entrance).parameters)
-    known = {field.name for part in (kind, mage.IndexRequest, mage.MotifRequest) for field in fields(part)}
+    names = {field.name for part in (kind, mage.IndexRequest, mage.MotifRequest) for field in fields(part)}
     assert not arguments & typed.__annotations__.keys()
     not_fields = {"self", "model", "data", "sentence", "image", "graphs", "folder", "names", "class_names", "progress"}
     named = arguments - not_fields - {"request", "fields"}
-    assert named | typed.__annotations__.keys() == known | {"like"}
+    assert named | typed.__annotations__.keys() == names | {"like"}
     assert len(arguments - {"self", "model", "data", "sentence", "image", "request", "fields"}) <= 16

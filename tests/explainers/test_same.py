@@ -1,5 +1,3 @@
-import pickle
-
 import numpy as np
 import pytest
 import torch
@@ -14,7 +12,7 @@ from mage.games import Game
 from mage.models import GAT, GCN, GIN
 from mage.testing import unanimity_game
 from tests.helpers.strategies import games
-from tests.helpers.tree_search import EdgeNet, Spy, graph, network, reward
+from tests.helpers.tree_search import EdgeNet, check_query_count, check_seeds, graph, network, reward
 
 PATH = [(i, i + 1) for i in range(5)]
 
@@ -117,8 +115,8 @@ def test_there_is_an_answer_even_where_nothing_helps():
 
 def test_isolated_nodes_and_pieces_far_apart():
     assert SAME(samples=None).search(unanimity_game(3, [1], []), 1).nodes == (1,)
-    both = Game(lambda m: m[:, 0].astype(float) + m[:, 3], 4, [(1, 2)])
-    assert SAME(samples=None).search(both, 2).nodes == (0, 3)
+    game = Game(lambda m: m[:, 0].astype(float) + m[:, 3], 4, [(1, 2)])
+    assert SAME(samples=None).search(game, 2).nodes == (0, 3)
 
 
 @pytest.mark.parametrize("wrong", [{"rollouts": 0}, {"num_pieces": 17}, {"piece_size": 0}, {"samples": 0}])
@@ -140,8 +138,7 @@ def test_explains_models(kind, masking):
 
 @pytest.mark.parametrize("masking", ["remove", "split"])
 def test_queries_are_the_graphs_that_the_model_saw(masking):
-    spy = Spy(network(GIN))
-    assert FAST.explain(spy, graph(), max_nodes=4, masking=masking).num_queries == spy.graphs
+    check_query_count(FAST, masking)
 
 
 def test_graphs_of_one_node_and_without_edges():
@@ -151,8 +148,4 @@ def test_graphs_of_one_node_and_without_edges():
 
 
 def test_same_seed_same_answer_also_after_pickling():
-    explanation = FAST.explain(network(GIN), graph(), max_nodes=4, seed=7)
-    again = pickle.loads(pickle.dumps(FAST)).explain(network(GIN), graph(), max_nodes=4, seed=7)  # noqa: S301
-    assert again.motifs == explanation.motifs
-    assert again.diagnostics == explanation.diagnostics
-    assert FAST.explain(network(GIN), graph(), max_nodes=4, seed=8).diagnostics != again.diagnostics
+    check_seeds(FAST, lambda explanation: (explanation.motifs, explanation.diagnostics))

@@ -51,27 +51,27 @@ def explained():
 
 
 def test_motifs_are_connected_parts_strongest_first(explained):
-    _, found = explained
-    assert [motif.nodes for motif in found.motifs] == [(3, 4), (0, 1), (6,)]
-    assert found.motifs[0].score == pytest.approx(1.7)
-    assert found.num_queries == 17
-    assert found.node_scores.tolist() == pytest.approx([0.1, 0.4, 0.0, 0.9, 0.8, 0.0, 0.2])
-    assert found.edge_scores.tolist() == list(range(8))
-    assert not found.motifs.optimal
-    assert math.isinf(found.motifs.bound)
+    _, explanation = explained
+    assert [motif.nodes for motif in explanation.motifs] == [(3, 4), (0, 1), (6,)]
+    assert explanation.motifs[0].score == pytest.approx(1.7)
+    assert explanation.num_queries == 17
+    assert explanation.node_scores.tolist() == pytest.approx([0.1, 0.4, 0.0, 0.9, 0.8, 0.0, 0.2])
+    assert explanation.edge_scores.tolist() == list(range(8))
+    assert not explanation.motifs.optimal
+    assert math.isinf(explanation.motifs.bound)
 
 
 def test_explanations_of_other_methods_are_shown_and_kept(explained, tmp_path):
-    _, found = explained
-    assert "Method scores, 17 queries" in repr(found)
-    assert "without a bound" in repr(found)
-    assert "nan" not in repr(found)
-    json.dumps(found.to_dict(), allow_nan=False)
-    found.save(tmp_path / "e.mage")
+    _, explanation = explained
+    assert "Method scores, 17 queries" in repr(explanation)
+    assert "without a bound" in repr(explanation)
+    assert "nan" not in repr(explanation)
+    json.dumps(explanation.to_dict(), allow_nan=False)
+    explanation.save(tmp_path / "e.mage")
     again = mage.load(tmp_path / "e.mage")
-    assert again.motifs == found.motifs
-    assert again.edge_scores.tolist() == found.edge_scores.tolist()
-    found.save_html(tmp_path / "e.html")
+    assert again.motifs == explanation.motifs
+    assert again.edge_scores.tolist() == explanation.edge_scores.tolist()
+    explanation.save_html(tmp_path / "e.html")
     assert "Method scores" in (tmp_path / "e.html").read_text()
 
 

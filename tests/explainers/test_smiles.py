@@ -48,14 +48,14 @@ def test_a_model_of_ones_own_has_pygs_features():
 
 
 def test_a_featurizer_is_a_function_of_the_smiles():
-    called = []
+    inputs = []
 
     def featurizer(smiles):
-        called.append(smiles)
+        inputs.append(smiles)
         return smiles_graph(smiles, "benzene")
 
     why = mage.explain_smiles(pretrained("benzene", "gcn"), "CCc1ccccc1", featurizer=featurizer, max_nodes=6, tau=1.0)
-    assert called == ["CCc1ccccc1"]
+    assert inputs == ["CCc1ccccc1"]
     assert why.num_nodes == 8
     assert why.class_names == ()
 
@@ -122,9 +122,9 @@ def test_a_scripted_model_is_a_file(tmp_path, monkeypatch):
     result = run("--smiles", "CCO", "--model", tmp_path / "m.pt", "--json")
     assert result.exit_code == 0, result.output
     torch.save(net.state_dict(), tmp_path / "state.pt")
-    refused = run("--smiles", "CCO", "--model", tmp_path / "state.pt")
-    assert refused.exit_code == 2
-    assert "--model module:Class --weights state.pt" in refused.stderr
+    refusal = run("--smiles", "CCO", "--model", tmp_path / "state.pt")
+    assert refusal.exit_code == 2
+    assert "--model module:Class --weights state.pt" in refusal.stderr
 
 
 @pytest.mark.parametrize(

@@ -1,5 +1,4 @@
 import itertools
-import pickle
 import subprocess
 import sys
 
@@ -17,7 +16,7 @@ from mage.games import Game
 from mage.models import GAT, GCN, GIN
 from mage.testing import random_game, unanimity_game
 from tests.helpers.strategies import games
-from tests.helpers.tree_search import EdgeNet, Spy, connected_graph, graph, network, reward
+from tests.helpers.tree_search import EdgeNet, check_query_count, check_seeds, connected_graph, graph, network, reward
 
 PATH_5 = [(0, 1), (1, 2), (2, 3), (3, 4)]
 PATH_7 = [(i, i + 1) for i in range(6)]
@@ -195,8 +194,7 @@ def test_explains_models(kind, masking):
 
 @pytest.mark.parametrize("masking", ["remove", "split"])
 def test_queries_are_the_graphs_that_the_model_saw(masking):
-    spy = Spy(network(GIN))
-    assert FAST.explain(spy, graph(), max_nodes=4, masking=masking).num_queries == spy.graphs
+    check_query_count(FAST, masking)
 
 
 def test_graphs_of_one_node_and_without_edges():
@@ -206,11 +204,7 @@ def test_graphs_of_one_node_and_without_edges():
 
 
 def test_same_seed_same_answer_also_after_pickling():
-    explanation = FAST.explain(network(GIN), graph(), max_nodes=4, seed=7)
-    again = pickle.loads(pickle.dumps(FAST)).explain(network(GIN), graph(), max_nodes=4, seed=7)  # noqa: S301
-    assert again.motifs == explanation.motifs
-    assert again.diagnostics == explanation.diagnostics
-    assert FAST.explain(network(GIN), graph(), max_nodes=4, seed=8).diagnostics != again.diagnostics
+    check_seeds(FAST, lambda explanation: (explanation.motifs, explanation.diagnostics))
 
 
 @pytest.mark.long
@@ -222,7 +216,7 @@ def test_another_process_finds_the_same():
         "searches = [SubgraphX(rollouts=4, samples=9), SAME(rollouts=4, samples=9)]; "
         "answer = [search.search(game, 4, 7) for search in searches], GStarX(group_size=5).scores(game, 7).tolist()"
     )
-    here: dict = {}
-    exec(code, here)  # noqa: S102 - the same words here and there
+    namespace: dict = {}
+    exec(code, namespace)  # noqa: S102 - the same words here and there
     ran = subprocess.run([sys.executable, "-c", f"{code}; print(answer)"], capture_output=True, text=True, check=True)
-    assert ran.stdout.strip() == str(here["answer"])
+    assert ran.stdout.strip() == str(namespace["answer"])

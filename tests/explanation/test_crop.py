@@ -25,9 +25,9 @@ def test_a_node_of_a_large_graph_is_shown_with_its_surroundings():
     # Ten on each side of the node, in a row.
     assert set(part.names) == {f"node {i}" for i in range(690, 711)}
     assert part.edge_index.shape == (2, 40)
-    drawn = nx.Graph([(part.names[i], part.names[j]) for i, j in part.edge_index.T.tolist()])
+    network = nx.Graph([(part.names[i], part.names[j]) for i, j in part.edge_index.T.tolist()])
     whole = nx.Graph([(names[i], names[j]) for i, j in explanation.edge_index.T.tolist()])
-    assert nx.utils.graphs_equal(drawn, nx.Graph(whole.subgraph(part.names)))
+    assert nx.utils.graphs_equal(network, nx.Graph(whole.subgraph(part.names)))
     assert [m.score for m in part.motifs] == [m.score for m in explanation.motifs]
     for small, large in zip(part.motifs, explanation.motifs, strict=True):
         assert [part.names[v] for v in small.nodes] == [names[v] for v in large.nodes]
@@ -42,8 +42,8 @@ def test_players_and_motifs_stay_however_small_the_part():
     explanation = mage.explain(Net(), graph(nodes=30), groups=np.arange(30) // 3, tau=0.5)
     part = crop(explanation, most_nodes=2)
     assert all(len(nodes) >= 1 for nodes in part.players)
-    shown = {v for motif in explanation.motifs for v in motif.nodes}
-    assert {part.names[v] for motif in part.motifs for v in motif.nodes} == {str(v) for v in shown}
+    motif_nodes = {v for motif in explanation.motifs for v in motif.nodes}
+    assert {part.names[v] for motif in part.motifs for v in motif.nodes} == {str(v) for v in motif_nodes}
     assert np.isfinite(part.node_scores).all()
     assert crop(explanation) is explanation
     with pytest.raises(ValueError, match="most_nodes"):

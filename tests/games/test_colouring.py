@@ -30,9 +30,9 @@ def refined(data, present, masking, rounds, with_degrees):
         carried = [row if present[v] else (0.0,) * len(row) for v, row in enumerate(carried)]
     colours = dict(enumerate(carried))
 
-    def messages(v, what):
-        incoming = [("in", attributes, what(i)) for i, j, attributes in edges if j == v]
-        outgoing = [] if two_way else [("out", attributes, what(j)) for i, j, attributes in edges if i == v]
+    def messages(v, colour_of):
+        incoming = [("in", attributes, colour_of(i)) for i, j, attributes in edges if j == v]
+        outgoing = [] if two_way else [("out", attributes, colour_of(j)) for i, j, attributes in edges if i == v]
         return tuple(sorted(incoming + outgoing, key=repr))
 
     if with_degrees:
@@ -73,10 +73,10 @@ def test_hashes_are_equal_exactly_where_colours_are(edges, masking, rounds, with
     hashes, keys = colouring.of_nodes(bits), colouring.keys(bits)
     by_colour, by_graph = {}, {}
     for row, present in enumerate(masks):
-        colours, gone = refined(data, present, masking, rounds, with_degrees)
+        colours, absent = refined(data, present, masking, rounds, with_degrees)
         whole = []
         for v, colour in colours.items():
-            if v in gone:
+            if v in absent:
                 assert hashes[row, v] == 0
                 whole += [("gone", tuple(data.x[v].tolist()))] if masking == "split" else []
             else:

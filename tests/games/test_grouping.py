@@ -83,8 +83,8 @@ def test_rings_are_what_no_bridge_holds_together(graph):
     without = network.copy()
     without.remove_edges_from(list(nx.bridges(network)))
     systems = [sorted(part) for part in nx.connected_components(without) if len(part) > 1]
-    rest = network.subgraph(set(network) - {v for system in systems for v in system})
-    expected = sorted(systems + [sorted(part) for part in nx.connected_components(rest)])
+    acyclic = network.subgraph(set(network) - {v for system in systems for v in system})
+    expected = sorted(systems + [sorted(part) for part in nx.connected_components(acyclic)])
     assert sorted(np.flatnonzero(labels == label).tolist() for label in range(labels.max() + 1)) == expected
 
 

@@ -37,14 +37,14 @@ def an_image(channels=3, height=14, width=14):
 
 def by_hand(model, image, segments, fill, coalition, target):
     """The worth of a coalition, one pixel after the other."""
-    shown, hidden = image.clone(), image.clone()
+    present, absent = image.clone(), image.clone()
     for row in range(image.shape[1]):
         for column in range(image.shape[2]):
-            hidden[:, row, column] = fill[:, row, column]
+            absent[:, row, column] = fill[:, row, column]
             if segments[row, column] not in coalition:
-                shown[:, row, column] = fill[:, row, column]
+                present[:, row, column] = fill[:, row, column]
     with torch.no_grad():
-        return float((model(shown[None]) - model(hidden[None]))[0, target])
+        return float((model(present[None]) - model(absent[None]))[0, target])
 
 
 @settings(max_examples=20)

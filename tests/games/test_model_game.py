@@ -204,12 +204,12 @@ def test_one_column_is_binary_or_a_regression(target):
 @pytest.mark.parametrize("conv", [GCNConv, SAGEConv, GATConv])
 @pytest.mark.parametrize("masking", ["remove", "split", "zero"])
 def test_node_level_sees_the_computation_graph(conv, masking):
-    drawn = nx.random_labeled_tree(60, seed=1)
-    edges = torch.tensor(list(drawn.edges())).T
+    network = nx.random_labeled_tree(60, seed=1)
+    edges = torch.tensor(list(network.edges())).T
     data = Data(x=torch.randn(60, FEATURES), edge_index=torch.cat([edges, edges.flip(0)], dim=1))
     model, node = NodeModel(conv).eval(), 17
     game = ModelGame(model, data, node=node, masking=masking, output="logit")
-    near = nx.single_source_shortest_path_length(drawn, node, cutoff=2)
+    near = nx.single_source_shortest_path_length(network, node, cutoff=2)
     assert sorted(int(nodes[0]) for nodes in game.player_nodes) == sorted(near)
     with torch.no_grad():
         whole = model(data.x, data.edge_index)[node]

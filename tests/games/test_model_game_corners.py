@@ -10,7 +10,7 @@ from torch_geometric.nn import GCNConv, GraphNorm, SAGEConv, global_add_pool, gl
 import mage
 from mage.games import ModelGame
 from mage.testing import check_game
-from tests.helpers.model_game import FEATURES, NODES, LinkModel, NodeModel, Plain, gin, make_data
+from tests.helpers.model_game import FEATURES, NODES, LinkModel, NodeModel, Plain, TwoHopLayer, gin, make_data
 from tests.helpers.precision import rounding
 
 
@@ -36,18 +36,7 @@ def test_layers_that_are_used_twice_reach_twice_as_far():
         def forward(self, x, edge_index):
             return self.conv(self.conv(x, edge_index).tanh(), edge_index)
 
-    class Hidden(nn.Module):
-        """Two hops in one layer that does not say so."""
-
-        def __init__(self):
-            super().__init__()
-            self.conv = SAGEConv(FEATURES, FEATURES)
-
-        def forward(self, x, edge_index):
-            first = self.conv(x, edge_index)
-            return first + 0.1 * torch.zeros_like(first).index_add(0, edge_index[1], first[edge_index[0]])
-
-    for model in (Twice(), Hidden()):
+    for model in (Twice(), TwoHopLayer()):
         game = ModelGame(model.eval(), ring(12), node=6, masking="split", output="logit")
         assert sorted(int(nodes[0]) for nodes in game.player_nodes) == [4, 5, 6, 7, 8]
 
@@ -197,10 +186,10 @@ def test_networks_are_found_wherever_they_are_and_randomness_is_named():
             self.inside = inside
 
         def __call__(self, x, edge_index, batch):
-            found = self.inside
-            while not isinstance(found, torch.nn.Module):
-                found = found["net"] if isinstance(found, dict) else found[0]
-            return found(x, edge_index, batch)
+            module = self.inside
+            while not isinstance(module, torch.nn.Module):
+                module = module["net"] if isinstance(module, dict) else module[0]
+            return module(x, edge_index, batch)
 
     for inside in ([network], {"net": network}, {"net": [network]}):
         games = [ModelGame(Holder(inside), data, target=0, output="logit", masking="remove") for _ in range(2)]

@@ -44,12 +44,14 @@ def game_of(case, model, data, always_warned=True):
             **{"output": "logit", **case.options},
         )
         game.worth(np.ones((1, game.num_players), dtype=bool))  # asks for the empty graph too
-    told = [str(warning.message) for warning in said if re.search("one by one|baseline", str(warning.message))]
-    if case.warning and (told or always_warned):
-        assert told
-        assert case.warning in told[0]
+    warnings_shown = [
+        str(warning.message) for warning in said if re.search("one by one|baseline", str(warning.message))
+    ]
+    if case.warning and (warnings_shown or always_warned):
+        assert warnings_shown
+        assert case.warning in warnings_shown[0]
     else:
-        assert not told
+        assert not warnings_shown
     return game
 
 
@@ -76,10 +78,10 @@ def check(case, always_warned=True):
     worths = game.worth(masks)
     rows = [int(np.flatnonzero(players == node)[0]) for node in game.target_nodes]
     answered = masks[:, rows].all(axis=1) if rows else masks.any(axis=1)
-    kept = np.ones((len(masks), NODES), dtype=bool)  # who does not play is present, and does not matter
-    kept[:, players] = masks
+    present = np.ones((len(masks), NODES), dtype=bool)  # who does not play is present, and does not matter
+    present[:, players] = masks
     expected = np.full(len(masks), game.baseline)
-    expected[answered] = [worth_one_by_one(case, model, data, mask) for mask in kept[answered]]
+    expected[answered] = [worth_one_by_one(case, model, data, mask) for mask in present[answered]]
     scale = max(1.0, np.abs(expected).max())
     np.testing.assert_allclose(worths + game.baseline, expected, atol=case.tolerance * scale)
     assert np.ptp(expected) > 1e-6 * scale

@@ -63,14 +63,14 @@ def test_worths_of_edges_are_those_of_one_graph_at_a_time(level):
 @pytest.mark.parametrize("level", ["graph", "node"])
 def test_worths_of_features_are_those_of_one_graph_at_a_time(level, absent):
     model, data, nodes = game_at(level)
-    chosen = [0, 3, 4]
-    for where in (None, chosen):
+    subset = [0, 3, 4]
+    for where in (None, subset):
         game = FeatureGame(nodes, where, absent)
         inside = nodes.participants.nodes.tolist()
         other = data.x[inside].mean(dim=0) if absent == "mean" else torch.zeros(4).double()
         masks = np.array(list(itertools.product([False, True], repeat=game.num_players)))
         values = game.readings(masks, (game.readout,))[0]
-        rows = inside if where is None else [v for v in chosen if v in inside]
+        rows = inside if where is None else [v for v in subset if v in inside]
         for mask, value in zip(masks, values, strict=True):
             features = data.x.clone()
             for column, present in zip(game.player_columns, mask, strict=True):

@@ -204,10 +204,10 @@ def test_positional_encodings_in_the_data_keep_nodes_apart():
 def test_what_a_model_does_not_look_at_keeps_no_nodes_apart():
     data = graph(seed=6, kinds=1)
     model = made()
-    few = check(model, data).states.num_keys
+    num_keys = check(model, data).states.num_keys
     data.noise = torch.randn(9, 3).double()
     data.edge_noise = torch.randn(data.edge_index.size(1), 3).double()
-    assert check(model, data).states.num_keys == few
+    assert check(model, data).states.num_keys == num_keys
 
 
 class OfNodes(nn.Module):

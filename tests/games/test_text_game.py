@@ -32,9 +32,9 @@ def libraries(monkeypatch):
 def test_texts_are_of_the_present_words(present):
     sentence = Sentence.of(WORDS, EDGES)
     mask = np.array(present)
-    assert sentence.text(mask).split() == [word for word, here in zip(WORDS, present, strict=True) if here]
+    assert sentence.text(mask).split() == [word for word, is_present in zip(WORDS, present, strict=True) if is_present]
     filled = sentence.filled(mask, "[MASK]").split()
-    assert filled == [word if here else "[MASK]" for word, here in zip(WORDS, present, strict=True)]
+    assert filled == [word if is_present else "[MASK]" for word, is_present in zip(WORDS, present, strict=True)]
 
 
 def test_a_text_keeps_its_spaces():
@@ -64,7 +64,7 @@ def test_words_that_add_up():
     index = mage.interactions(game, progress=False)
     assert index.first_order == pytest.approx([WEIGHTS.get(word, 0.0) for word in WORDS])
     assert index.matrix - np.diag(index.first_order) == pytest.approx(0.0)
-    assert len(classify.asked) == len(set(classify.asked)) == game.num_queries
+    assert len(classify.texts) == len(set(classify.texts)) == game.num_queries
     # Two words are the same, so there are fewer texts than coalitions.
     assert game.num_queries < game.graph.count_connected() + 1
 
@@ -89,10 +89,10 @@ def test_classes_and_outputs():
 
 
 def test_absent_words_by_a_function():
-    seen = []
+    masks = []
 
     def shouted(words, present):
-        seen.append(present.copy())
+        masks.append(present.copy())
         present[:] = False  # its own copy
         return " ".join(words).upper()
 
@@ -100,7 +100,7 @@ def test_absent_words_by_a_function():
     assert game.masking == "shouted"
     assert game.total == 0.0
     assert game.num_queries == 1
-    assert seen[0].all()
+    assert masks[0].all()
 
 
 def test_batches_are_small_and_sorted_by_length():

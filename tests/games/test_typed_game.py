@@ -13,11 +13,11 @@ from tests.helpers.typed_graphs import COUNTS, Rgcn, Tables, model_on, part_of, 
 MODELS = ("to_hetero", "hgt", "hetero conv", "han", "rgcn", "graph", "link")
 
 
-def answer(kind, model, part, kept, masking):
+def answer(kind, model, part, present, masking):
     """What the model says of one masked graph, called as its author would."""
 
     def row(node_type, node):
-        return int(kept[node_type][:node].sum()) if masking == "remove" else node
+        return int(present[node_type][:node].sum()) if masking == "remove" else node
 
     two, one = (part.x_dict, part.edge_index_dict), part.to_homogeneous()
     batch = {name: torch.zeros(len(x), dtype=torch.long) for name, x in part.x_dict.items()}
@@ -62,8 +62,8 @@ def test_worths_are_those_of_one_graph_at_a_time(kind, masking):
         masks[:, list(first.values())] = True
     values = game.readings(masks, (game.readout,))[0]
     for mask, value in zip(masks, values, strict=True):
-        kept = kept_nodes(game, mask)
-        expected = answer(kind, model, part_of(data, kept, masking), kept, masking)
+        present = kept_nodes(game, mask)
+        expected = answer(kind, model, part_of(data, present, masking), present, masking)
         assert value == pytest.approx(float(expected.flatten()[game.target or 0]), abs=1e-9)
     assert all(torch.equal(before[name], value) for name, value in model.state_dict().items())
 
@@ -90,9 +90,9 @@ def test_embeddings_go_with_their_nodes(masking):
     for kind in COUNTS:
         features[kind].x = model.embeddings[kind].weight.detach()
     for mask, value in zip(masks, values, strict=True):
-        kept = kept_nodes(game, mask)
-        part = part_of(features, kept, masking)
-        row = int(kept["paper"][:2].sum()) if masking == "remove" else 2
+        present = kept_nodes(game, mask)
+        part = part_of(features, present, masking)
+        row = int(present["paper"][:2].sum()) if masking == "remove" else 2
         expected = model.inner(part.x_dict, part.edge_index_dict)["paper"][row, game.target]
         assert value == pytest.approx(float(expected.detach()), abs=1e-9)
     assert model.embeddings["paper"].weight.shape == (COUNTS["paper"], 4)

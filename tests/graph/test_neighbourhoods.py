@@ -13,7 +13,7 @@ from mage.testing import random_graph
 def seen_in_coalitions(graph, root, radius):
     """What the root sees in each coalition that has it: who is there, and who is missing."""
     near = graph.neighbour_lists()
-    seen = {}
+    neighbourhoods = {}
     for size in range(1, graph.num_players + 1):
         for coalition in itertools.combinations(range(graph.num_players), size):
             if root not in coalition:
@@ -25,8 +25,8 @@ def seen_in_coalitions(graph, root, radius):
                 layer = {u for v in layer for u in near[v] if u in coalition} - reached
                 reached = reached | layer
             absent = tuple(sorted(touched - set(coalition)))
-            assert seen.setdefault(tuple(sorted(reached)), absent) == absent
-    return set(seen.items())
+            assert neighbourhoods.setdefault(tuple(sorted(reached)), absent) == absent
+    return set(neighbourhoods.items())
 
 
 def members_of(sets, bits, players):
@@ -39,15 +39,15 @@ def test_neighbourhoods_are_what_a_node_sees(players, seed, radius):
     graph, total = random_graph(players, 0.4, seed), 0
     for root in range(players):
         sets = Neighbourhoods(graph, root, radius)
-        listed = [
+        neighbourhoods = [
             pair
             for members, rejected in sets.blocks()
             for pair in zip(members_of(sets, members, players), members_of(sets, rejected, players), strict=True)
         ]
-        assert len(set(listed)) == len(listed) == sets.count(cap=1000)
-        assert set(listed) == seen_in_coalitions(graph, root, radius)
-        assert sets.count(cap=len(listed) - 1) == len(listed)
-        total += len(listed)
+        assert len(set(neighbourhoods)) == len(neighbourhoods) == sets.count(cap=1000)
+        assert set(neighbourhoods) == seen_in_coalitions(graph, root, radius)
+        assert sets.count(cap=len(neighbourhoods) - 1) == len(neighbourhoods)
+        total += len(neighbourhoods)
     assert count_neighbourhoods(graph, radius, cap=total) == total
     assert count_neighbourhoods(graph, radius, cap=total - 1) == total
 

@@ -21,11 +21,11 @@ def to_networkx(graph):
 
 
 def connected_by_networkx(graph):
-    drawn = to_networkx(graph)
+    network = to_networkx(graph)
     subsets = itertools.chain.from_iterable(
         itertools.combinations(range(graph.num_players), size) for size in range(1, graph.num_players + 1)
     )
-    return {s for s in subsets if nx.is_connected(drawn.subgraph(s))}
+    return {s for s in subsets if nx.is_connected(network.subgraph(s))}
 
 
 def listed(graph, **options):
@@ -85,10 +85,10 @@ def test_blocks_carry_neighbourhoods_and_sizes_beyond_64_players():
 @given(graphs(max_players=12), st.data())
 def test_components_and_neighbours_agree_with_networkx(graph, data):
     coalition = set(data.draw(st.lists(st.integers(0, graph.num_players - 1), unique=True)))
-    drawn = to_networkx(graph)
-    expected = sorted(sorted(c) for c in nx.connected_components(drawn.subgraph(coalition)))
+    network = to_networkx(graph)
+    expected = sorted(sorted(c) for c in nx.connected_components(network.subgraph(coalition)))
     assert graph.components(coalition) == expected
-    around = {v for u in coalition for v in drawn[u]} - coalition
+    around = {v for u in coalition for v in network[u]} - coalition
     assert set(np.flatnonzero(graph.neighbours(coalition)[0]).tolist()) == around
     assert bool(graph.is_connected(coalition)[0]) == (len(expected) == 1)
 
@@ -104,24 +104,24 @@ def test_every_source_gives_the_same_graph():
     pairs = [(0, 1), (1, 2), (3, 4)]
     expected = PlayerGraph(5, pairs)
     columns = torch.tensor(pairs).T
-    drawn = nx.Graph()
-    drawn.add_nodes_from("abcde")
-    drawn.add_edges_from([("a", "b"), ("b", "c"), ("d", "e")])
+    network = nx.Graph()
+    network.add_nodes_from("abcde")
+    network.add_edges_from([("a", "b"), ("b", "c"), ("d", "e")])
     assert PlayerGraph.of(pairs, 5) == expected
     assert PlayerGraph.of(np.array(pairs), 5) == expected
     assert PlayerGraph.of(columns, 5) == expected
     assert PlayerGraph.of(columns.numpy(), 5) == expected
     assert PlayerGraph.of(torch.cat([columns, columns.flip(0)], dim=1), 5) == expected
-    assert PlayerGraph.of(drawn, 5) == expected
+    assert PlayerGraph.of(network, 5) == expected
     assert PlayerGraph.of(expected, 5) is expected
     assert PlayerGraph.of(None, 5) == PlayerGraph.complete(5)
     assert PlayerGraph.from_edge_index(columns) == expected
-    assert hash(PlayerGraph.of(drawn, 5)) == hash(expected)
+    assert hash(PlayerGraph.of(network, 5)) == hash(expected)
 
 
 def test_networkx_numbers_are_kept_and_names_become_players():
-    drawn = nx.Graph([(0, 2), (2, 1)])
-    assert PlayerGraph.from_networkx(drawn).edges.tolist() == [[0, 2], [1, 2]]
+    network = nx.Graph([(0, 2), (2, 1)])
+    assert PlayerGraph.from_networkx(network).edges.tolist() == [[0, 2], [1, 2]]
     game = Game(lambda masks: masks.sum(axis=1), 3, nx.Graph([("N", "C"), ("C", "O")]))
     assert game.names == ("N", "C", "O")
     assert game.graph.edges.tolist() == [[0, 1], [1, 2]]

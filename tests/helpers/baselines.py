@@ -159,6 +159,31 @@ def check_repeats(explainer, model, data, random=False):
         assert len(explainer.explain(model, data, max_nodes=most).motifs.nodes) <= most
 
 
+def check_seeds_of_training(make, name):
+    """Explainers of ``make()`` that are trained by one seed agree; another seed gives other scores."""
+    explainer, twin, other = make(), make(), make()
+    model, data = models()[name], input_of(name)
+    explainer.fit(model, dataset_for(name), seed=3)
+    check_repeats(explainer, model, data)
+    torch.manual_seed(9)  # the global state must not matter
+    twin.fit(model, dataset_for(name), seed=3)
+    other.fit(model, dataset_for(name), seed=4)
+    scores = [trained.explain(model, data).method_edge_scores for trained in (explainer, twin, other)]
+    np.testing.assert_array_equal(scores[0], scores[1])
+    assert not np.array_equal(scores[0], scores[2])
+
+
+def check_training_restores(make, fails_at):
+    """Training an explainer of ``make()``, and failing to, leaves no trace on the model."""
+    model = GCN(4, 2, width=8).train()
+    before = state(model)
+    make().fit(model, dataset())
+    assert_same(before, state(model))
+    with pytest.raises(RuntimeError, match="the model failed"):
+        make().fit(Spy(model, fails_at=fails_at), dataset())
+    assert_same(before, state(model))
+
+
 def check_refuses(explainer, model):
     """What cannot be explained is refused in words."""
     with pytest.raises(UnsupportedError, match="no edges"):

@@ -25,8 +25,8 @@ class SmallInputs(Inputs):
 def small_experiment(
     metrics=("f1", "auc", "queries", "seconds"), methods=METHODS, seeds=(0,), columns=(("ba_house_grid", "gcn"),)
 ):
-    made = tuple(Column(dataset, model, tuple(metrics)) for dataset, model in columns)
-    return Experiment("small", "Small", (1,), made, tuple(methods), seeds)
+    table_columns = tuple(Column(dataset, model, tuple(metrics)) for dataset, model in columns)
+    return Experiment("small", "Small", (1,), table_columns, tuple(methods), seeds)
 
 
 def comparable(records):

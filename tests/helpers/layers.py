@@ -85,12 +85,12 @@ def graph(edges="both ways", seed=0, nodes=9, density=0.26, kinds=2):
     """A graph of nodes of few kinds, so that there is much to take for equal."""
     torch.manual_seed(seed)
     pairs = torch.from_numpy(random_graph(nodes, density, seed).edges.T.copy())
-    both = torch.cat([pairs, pairs.flip(0)], dim=1)
+    directed = torch.cat([pairs, pairs.flip(0)], dim=1)
     loops = torch.tensor([[1, 4], [1, 4]])
     edge_index = {
-        "both ways": both,
+        "both ways": directed,
         "one way": pairs,
-        "loops": torch.cat([both, loops], dim=1),
+        "loops": torch.cat([directed, loops], dim=1),
         "messy": torch.cat([pairs, pairs.flip(0)[:, :4], pairs[:, :2], loops[:, :1]], dim=1),
     }[edges]
     features = torch.eye(6).double()[torch.randint(kinds, (nodes,))]

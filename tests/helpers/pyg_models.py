@@ -43,4 +43,4 @@ def graph(nodes=9, seed=0):
 
 def long_but_some(settings, sample):
     """All settings as parameters of a test; those outside the sample run with the long tests."""
-    return [each if each in sample else pytest.param(each, marks=pytest.mark.long) for each in settings]
+    return [setting if setting in sample else pytest.param(setting, marks=pytest.mark.long) for setting in settings]

@@ -15,10 +15,10 @@ class Scores:
 
     def __init__(self, columns=0):
         self.columns = columns
-        self.asked = []
+        self.texts = []
 
     def __call__(self, texts):
-        self.asked += texts
+        self.texts += texts
         totals = np.array([sum(WEIGHTS.get(word, 0.0) for word in text.split()) for text in texts])
         return np.stack([-totals, totals], axis=1) if self.columns else totals
 

@@ -185,9 +185,9 @@ def classify(texts):
     """Three classes by which words there are, and by which of them together."""
     rows = []
     for text in texts:
-        there = np.array([float(word in text.split()) for word in WORDS])
-        pairs = there[3] * there[6], there[4] * there[5], there[1] * there[6]
-        rows.append([there @ np.linspace(-1, 1, 7), 2 * pairs[0] - there[6], 0.7 * pairs[1] + 0.4 * pairs[2]])
+        present = np.array([float(word in text.split()) for word in WORDS])
+        pairs = present[3] * present[6], present[4] * present[5], present[1] * present[6]
+        rows.append([present @ np.linspace(-1, 1, 7), 2 * pairs[0] - present[6], 0.7 * pairs[1] + 0.4 * pairs[2]])
     return np.array(rows)
 
 
@@ -237,8 +237,8 @@ def random_game(players=8):
     weights = np.random.default_rng(7).normal(size=(players, players))
 
     def value(masks):
-        there = masks.astype(np.float64)
-        return np.tanh(np.einsum("qi,ij,qj->q", there, weights, there) / players)
+        present = masks.astype(np.float64)
+        return np.tanh(np.einsum("qi,ij,qj->q", present, weights, present) / players)
 
     return mage.Game(value, players, edges)
 

@@ -11,8 +11,8 @@ from mage.testing import random_game
 def graphs(draw, max_players=8, min_players=1):
     n = draw(st.integers(min_players, max_players))
     pairs = [(i, j) for i in range(n) for j in range(i + 1, n)]
-    chosen = draw(st.lists(st.sampled_from(pairs), unique=True)) if pairs else []
-    return PlayerGraph(n, chosen)
+    edges = draw(st.lists(st.sampled_from(pairs), unique=True)) if pairs else []
+    return PlayerGraph(n, edges)
 
 
 @st.composite

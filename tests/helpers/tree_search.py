@@ -1,5 +1,7 @@
 """Models, graphs and rewards that the tree searches share."""
 
+import pickle
+
 import numpy as np
 import torch
 from torch_geometric.data import Data
@@ -7,6 +9,7 @@ from torch_geometric.nn import GINEConv, global_mean_pool
 
 import mage
 from mage.explainers._tree_search import LocalShapley
+from mage.models import GIN
 
 
 def reward(game, nodes, hops=3, samples=None, seed=0):
@@ -21,9 +24,9 @@ def connected_graph(generator, size):
 def graph(nodes=12, seed=0):
     generator = np.random.default_rng(seed)
     edges = torch.from_numpy(connected_graph(generator, nodes).edges.copy()).T
-    both = torch.cat([edges, edges.flip(0)], dim=1)
+    directed = torch.cat([edges, edges.flip(0)], dim=1)
     x = torch.from_numpy(generator.normal(size=(nodes, 4))).float()
-    return Data(x=x, edge_index=both, edge_attr=torch.linspace(-1, 1, both.size(1))[:, None])
+    return Data(x=x, edge_index=directed, edge_attr=torch.linspace(-1, 1, directed.size(1))[:, None])
 
 
 class EdgeNet(torch.nn.Module):
@@ -49,3 +52,20 @@ class Spy(torch.nn.Module):
     def forward(self, x, edge_index, batch):
         self.graphs += int(batch.max()) + 1
         return self.model(x, edge_index, batch)
+
+
+def check_query_count(explainer, masking):
+    """The number of queries is that of the graphs which the model saw."""
+    spy = Spy(network(GIN))
+    assert explainer.explain(spy, graph(), max_nodes=4, masking=masking).num_queries == spy.graphs
+
+
+def check_seeds(explainer, result_of):
+    """One seed gives one result, also after pickling; another seed gives another."""
+    twin = pickle.loads(pickle.dumps(explainer))  # noqa: S301 (made here)
+    cases = ((explainer, 7), (twin, 7), (explainer, 8))
+    first, second, other = (
+        result_of(case.explain(network(GIN), graph(), max_nodes=4, seed=seed)) for case, seed in cases
+    )
+    assert first == second
+    assert first != other

@@ -178,20 +178,20 @@ def model_on(kind, data):
     return makers[kind]()
 
 
-def part_of(data, kept, masking):
-    """One masked graph by PyG's own tools; ``kept``: for each type which nodes are present."""
+def part_of(data, present, masking):
+    """One masked graph by PyG's own tools; ``present``: for each type which nodes are present."""
     if masking == "remove":
-        return data.subgraph({kind: torch.from_numpy(mask).nonzero().flatten() for kind, mask in kept.items()})
+        return data.subgraph({kind: torch.from_numpy(mask).nonzero().flatten() for kind, mask in present.items()})
     part = data.clone()
-    for kind, mask in kept.items():
-        present = torch.from_numpy(mask)
+    for kind, mask in present.items():
+        is_present = torch.from_numpy(mask)
         if masking in ("zero", "mean"):
             other = data[kind].x.mean(dim=0) if masking == "mean" else torch.zeros_like(data[kind].x[0])
-            part[kind].x = torch.where(present[:, None], data[kind].x, other)
+            part[kind].x = torch.where(is_present[:, None], data[kind].x, other)
     if masking == "split":
         for kind in data.edge_types:
             source, target = data[kind].edge_index
-            stays = torch.from_numpy(kept[kind[0]])[source] & torch.from_numpy(kept[kind[2]])[target]
+            stays = torch.from_numpy(present[kind[0]])[source] & torch.from_numpy(present[kind[2]])[target]
             part[kind].edge_index = data[kind].edge_index[:, stays]
             if "edge_attr" in data[kind]:
                 part[kind].edge_attr = data[kind].edge_attr[stays]

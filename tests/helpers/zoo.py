@@ -74,17 +74,17 @@ def atoms():
 
 def end_rows(model, part, call):
     """The row of a link between nodes 0 and 3, wherever these are now."""
-    place = [part.kept.tolist().index(node) for node in (0, 3)]
+    place = [part.nodes.tolist().index(node) for node in (0, 3)]
     return call(model, part, torch.tensor([[place[0]], [place[1]]]))
 
 
 def node_row(model, part):
-    return model(part.x, part.edge_index)[part.kept.tolist().index(3)]
+    return model(part.x, part.edge_index)[part.nodes.tolist().index(3)]
 
 
 def lightgcn_row(model, part, link):
     """LightGCN's own sum over layers, with the embeddings of the nodes that are there."""
-    x = model.embedding.weight[part.kept]
+    x = model.embedding.weight[part.nodes]
     out = x * model.alpha[0]
     for i in range(model.num_layers):
         x = model.convs[i](x, part.edge_index)
@@ -95,9 +95,9 @@ def lightgcn_row(model, part, link):
 def linkx_row(model, part):
     """LINKX with the weights of the nodes that are there."""
     twin = layers.LINKX(part.num_nodes, WIDTH, 5, 2, 1)
-    state = {key: value[part.kept] if key == "edge_lin.weight" else value for key, value in model.state_dict().items()}
+    state = {key: value[part.nodes] if key == "edge_lin.weight" else value for key, value in model.state_dict().items()}
     twin.double().eval().load_state_dict(state)
-    return twin(part.x, part.edge_index)[part.kept.tolist().index(3)]
+    return twin(part.x, part.edge_index)[part.nodes.tolist().index(3)]
 
 
 def select_case(wrap, select=None, refusal=""):
@@ -360,7 +360,7 @@ ZOO: dict[str, Case] = {
         lambda model, part: model(part.z, part.pos, as_batch(part)),
         atoms,
         options={"output": "logit"},
-        cut=lambda data, kept, masking: Data(z=data.z[kept], pos=data.pos[kept]),
+        cut=lambda data, present, masking: Data(z=data.z[present], pos=data.pos[present]),
     ),
     "SchNet, split": Case(
         lambda: layers.SchNet(8, 8, 1, 6, 2.0, interaction_graph=near),

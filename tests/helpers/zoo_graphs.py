@@ -37,42 +37,42 @@ def few_kinds():
     return data
 
 
-def part_of(data, kept, masking):
+def part_of(data, present, masking):
     """One masked graph, made with PyG's own tools; whatever is not a node's or an edge's is left as it is."""
     if masking == "remove":
-        part = data.subgraph(kept)
+        part = data.subgraph(present)
     else:
         part = data.clone()
-        part.edge_index, columns = subgraph(kept, data.edge_index, torch.arange(data.num_edges), num_nodes=NODES)
+        part.edge_index, columns = subgraph(present, data.edge_index, torch.arange(data.num_edges), num_nodes=NODES)
         for key in ("edge_attr", "edge_weight", "edge_type"):
             if key in data:
                 part[key] = data[key][columns]
-    part.kept = torch.arange(NODES)[kept] if masking == "remove" else torch.arange(NODES)
+    part.nodes = torch.arange(NODES)[present] if masking == "remove" else torch.arange(NODES)
     return part
 
 
-def second_edges(data, kept, masking):
+def second_edges(data, present, masking):
     """The graph with its second edges cut as well."""
-    part = part_of(data, kept, masking)
+    part = part_of(data, present, masking)
     part.edge_index_2, columns = subgraph(
-        kept, data.edge_index_2, torch.arange(10), relabel_nodes=masking == "remove", num_nodes=NODES
+        present, data.edge_index_2, torch.arange(10), relabel_nodes=masking == "remove", num_nodes=NODES
     )
     part.edge_weight_2 = data.edge_weight_2[columns]
     return part
 
 
-def hyperedges(data, kept, masking):
-    part = part_of(data, kept, masking)
-    inside = kept[data.hyperedge_index[0]]
-    number = torch.cumsum(kept, 0) - 1 if masking == "remove" else torch.arange(NODES)
+def hyperedges(data, present, masking):
+    part = part_of(data, present, masking)
+    inside = present[data.hyperedge_index[0]]
+    number = torch.cumsum(present, 0) - 1 if masking == "remove" else torch.arange(NODES)
     part.hyperedge_index = torch.stack([number[data.hyperedge_index[0, inside]], data.hyperedge_index[1, inside]])
     return part
 
 
-def matrix(data, kept, masking):
-    part = Data(x=data.x[kept] if masking == "remove" else data.x)
-    dense = data.adj_t.to_dense() * kept[:, None] * kept[None]
-    dense = dense[kept][:, kept] if masking == "remove" else dense
+def matrix(data, present, masking):
+    part = Data(x=data.x[present] if masking == "remove" else data.x)
+    dense = data.adj_t.to_dense() * present[:, None] * present[None]
+    dense = dense[present][:, present] if masking == "remove" else dense
     part.adj_t = dense.to_sparse_csr()
     return part
 

@@ -146,7 +146,7 @@ def with_places(model, part):
 
 
 def node_row(model, part):
-    return model(part.x, part.edge_index)[part.kept.tolist().index(3)]
+    return model(part.x, part.edge_index)[part.nodes.tolist().index(3)]
 
 
 def without_cache(model, part):

@@ -135,7 +135,7 @@ def gat_score(*arguments, **options):
 
 
 def of_a_node(model, part):
-    return model(part.x, part.edge_index)[part.kept.tolist().index(3)]
+    return model(part.x, part.edge_index)[part.nodes.tolist().index(3)]
 
 
 NODE = {"node": 3, "target": 0, "output": "logit"}

@@ -87,8 +87,8 @@ def test_one_and_two_workers_give_the_same_bytes(skimage):
     images = strokes(superpixels_module.CHUNK_SIZE + 20)
     alone = superpixel_graphs(images)
     assert same_bytes(alone, superpixel_graphs(images, workers=2))
-    first, rest = superpixel_graphs(images[:100]), superpixel_graphs(images[100:])
-    assert same_bytes(alone, concatenate([first, rest]))
+    first, second = superpixel_graphs(images[:100]), superpixel_graphs(images[100:])
+    assert same_bytes(alone, concatenate([first, second]))
 
 
 def test_real_digits(skimage):

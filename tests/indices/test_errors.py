@@ -130,9 +130,9 @@ def test_few_orderings():
     game = smooth_game(GRAPH, 5)
     one = mage.interactions(game, method="permutation", permutations=1, antithetic=False)
     assert np.isnan(one.group_error([0, 1, 2]))
-    few = mage.interactions(game, method="permutation", permutations=6)
-    assert few.error_parts.shape == (3, 55)
-    assert few.group_error([0, 1, 2]) > 0
+    estimate = mage.interactions(game, method="permutation", permutations=6)
+    assert estimate.error_parts.shape == (3, 55)
+    assert estimate.group_error([0, 1, 2]) > 0
 
 
 def test_parts_must_fit_the_sets():
@@ -150,9 +150,9 @@ def test_sums_of_errors():
     assert error_of_sum(3 * lengths, parts) == pytest.approx(3 * error_of_sum(lengths, parts))
     assert error_of_sum(lengths, None) == pytest.approx(np.sqrt((lengths**2).sum()))
     assert error_of_sum(lengths[1:2], parts[:, 1:2]) == 2
-    drawn = noise(np.array([5.0, 0.0]), None, np.random.default_rng(0))
-    assert drawn[0] != 0
-    assert drawn[1] == 0
+    draw = noise(np.array([5.0, 0.0]), None, np.random.default_rng(0))
+    assert draw[0] != 0
+    assert draw[1] == 0
 
 
 def test_few_orderings_are_redrawn_as_widely_as_their_errors_say():

@@ -65,8 +65,8 @@ def test_integrals_are_those_of_a_linear_functional(key):
 def test_moments_and_parts_belong_together(key):
     measure = MEASURES[key]
     np.testing.assert_array_equal(measure.moments(20), measure.integrals(20)[:, 0])
-    both = measure.inner.integrals(20) + measure.boundary.integrals(20)
-    np.testing.assert_allclose(both, measure.integrals(20), rtol=1e-14, atol=1e-14)
+    total = measure.inner.integrals(20) + measure.boundary.integrals(20)
+    np.testing.assert_allclose(total, measure.integrals(20), rtol=1e-14, atol=1e-14)
 
 
 def test_the_density_is_what_is_integrated():

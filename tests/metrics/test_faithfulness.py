@@ -21,9 +21,9 @@ def by_enumeration(game, inside, alpha):
     ):
         expected = 0.0
         for size in range(len(free) + 1):
-            for kept in itertools.combinations(free, size):
+            for nodes in itertools.combinations(free, size):
                 mask = np.zeros((1, game.num_players), bool)
-                mask[0, [*fixed, *kept]] = True
+                mask[0, [*fixed, *nodes]] = True
                 expected += keep**size * (1 - keep) ** (len(free) - size) * float(game.worth(mask)[0])
         sides.append(total - expected)
     return sides

@@ -19,8 +19,8 @@ def by_all_assignments(motifs, truth):
 
     partners = [*map(set, motifs), *[None] * len(truth)]
     sums = [
-        sum(iou(set(true), partner) for true, partner in zip(truth, chosen, strict=True) if partner is not None)
-        for chosen in itertools.permutations(partners, len(truth))
+        sum(iou(set(true), partner) for true, partner in zip(truth, assignment, strict=True) if partner is not None)
+        for assignment in itertools.permutations(partners, len(truth))
     ]
     return max(sums) / len(truth)
 
@@ -31,21 +31,21 @@ def groups(labels):
 
 @given(st.lists(st.tuples(st.integers(0, 3), st.integers(0, 3)), min_size=1, max_size=12))
 def test_it_is_the_best_of_all_assignments(pairs):
-    found, true = np.array(pairs).T
+    predicted, true = np.array(pairs).T
     if not true.any():
-        assert math.isnan(motif_iou(found, true))
+        assert math.isnan(motif_iou(predicted, true))
         return
-    expected = by_all_assignments(groups(found), groups(true))
-    assert motif_iou(found, true) == pytest.approx(expected)
-    assert motif_iou(groups(found), groups(true), len(pairs)) == pytest.approx(expected)
+    expected = by_all_assignments(groups(predicted), groups(true))
+    assert motif_iou(predicted, true) == pytest.approx(expected)
+    assert motif_iou(groups(predicted), groups(true), len(pairs)) == pytest.approx(expected)
 
 
 def test_one_motif_is_the_jaccard_index_of_scikit_learn():
     generator = np.random.default_rng(0)
     for _ in range(20):
-        found, true = generator.integers(0, 2, size=(2, 15))
+        predicted, true = generator.integers(0, 2, size=(2, 15))
         true[0] = 1
-        assert motif_iou(found, true) == pytest.approx(jaccard_score(true, found))
+        assert motif_iou(predicted, true) == pytest.approx(jaccard_score(true, predicted))
 
 
 def test_merged_and_split_motifs_are_seen():

@@ -32,8 +32,8 @@ def test_figures_have_as_many_digits_as_they_deserve(name, value, text):
 def test_a_record_has_the_fields_of_its_metric():
     plain = Metric("size", "size", lambda case: case.size)
     assert plain.record(SimpleNamespace(size=3.0)) == {"size": 3.0}
-    several = Metric("size", "size", lambda case: {"size": case.size, "half": case.size / 2}, fields=("half",))
-    assert several.record(SimpleNamespace(size=3.0)) == {"size": 3.0, "half": 1.5}
+    metric = Metric("size", "size", lambda case: {"size": case.size, "half": case.size / 2}, fields=("half",))
+    assert metric.record(SimpleNamespace(size=3.0)) == {"size": 3.0, "half": 1.5}
 
 
 def test_names_are_taken_once():

@@ -101,9 +101,9 @@ def test_the_grid_speaks_for_and_the_five_cycle_against(model, seed):
     assert alone.nodes == grid
     strongest = find_motifs(index, num_motifs=2, max_nodes=14, tau=1.0).motifs[0]
     assert set(grid) <= set(strongest.nodes)
-    both = find_motifs(index, num_motifs=2, max_nodes=14, tau=0.5)
-    assert both.optimal
-    assert [(motif.nodes, motif.sign) for motif in both] == [(grid, 1), (cycle, -1)]
+    motifs = find_motifs(index, num_motifs=2, max_nodes=14, tau=0.5)
+    assert motifs.optimal
+    assert [(motif.nodes, motif.sign) for motif in motifs] == [(grid, 1), (cycle, -1)]
 
 
 def test_training_repeats_and_writes_what_loads(tmp_path, capsys):

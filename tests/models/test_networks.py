@@ -67,9 +67,9 @@ def test_gat_attends_to_neighbours_and_itself(graph):
 def test_graphs_of_a_batch_do_not_hear_each_other(graph, kind):
     x, edge_index = graph
     model = make_network(info("mutagenic").networks.architecture(kind, FEATURES, CLASSES)).eval()
-    both = torch.cat([edge_index, edge_index + NODES], dim=1)
+    edges = torch.cat([edge_index, edge_index + NODES], dim=1)
     batch = torch.arange(2).repeat_interleave(NODES)
-    logits = model(torch.cat([x, 2 * x]), both, batch)
+    logits = model(torch.cat([x, 2 * x]), edges, batch)
     assert torch.allclose(logits[0], model(x, edge_index)[0], atol=1e-5)
     assert torch.allclose(logits[1], model(2 * x, edge_index)[0], atol=1e-5)
 

@@ -34,12 +34,12 @@ def test_a_coalition_is_worth_its_complete_patterns(name):
         assert np.allclose(game.worth(masks), expected, atol=1e-5)
 
 
-def mean_score(name, told):
+def mean_score(name, sizes_known):
     dataset, network = load(name), rule_network(name)
     scores = []
     for position in dataset.explained(network, limit=8).tolist():
         data, settings = dataset[position], dataset.settings(position)
-        sizes = {key: settings[key] for key in ("num_motifs", "max_nodes")} if told else {}
+        sizes = {key: settings[key] for key in ("num_motifs", "max_nodes")} if sizes_known else {}
         explanation = mage.explain(network, data, output="logit", masking="remove", progress=False, **sizes)
         against = [node for motif in explanation.against for node in motif.nodes]
         scores.append(signed_f1(explanation.motifs.nodes, against, data.node_sign))
@@ -48,12 +48,12 @@ def mean_score(name, told):
 
 @pytest.mark.parametrize("name", sorted(set(RULES) - {"rule_not"}))
 def test_mage_finds_the_patterns_of_the_rule(name):
-    assert mean_score(name, told=True) >= 0.98
+    assert mean_score(name, sizes_known=True) >= 0.98
 
 
 @pytest.mark.parametrize("name", RULES)
 def test_mage_finds_the_patterns_with_their_signs_without_their_sizes(name):
-    assert mean_score(name, told=False) >= 0.98
+    assert mean_score(name, sizes_known=False) >= 0.98
 
 
 def test_unknown_rules_are_refused():

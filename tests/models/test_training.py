@@ -17,15 +17,15 @@ def houses():
 
 
 def test_a_network_learns_and_the_best_epoch_is_kept(houses):
-    seen = []
+    accuracies = []
     trained = train(
         houses,
         "gin",
         plan=TrainingPlan(epochs=12, batch_size=32, learning_rate=1e-2),
-        on_epoch=lambda epoch, loss, right: seen.append(right),
+        on_epoch=lambda epoch, loss, right: accuracies.append(right),
     )
-    assert len(seen) == trained.epochs == 12
-    assert seen[trained.best_epoch - 1] == max(seen) == trained.accuracy["validation"]
+    assert len(accuracies) == trained.epochs == 12
+    assert accuracies[trained.best_epoch - 1] == max(accuracies) == trained.accuracy["validation"]
     assert trained.accuracy["train"] > 0.9
     assert trained.accuracy["test"] == accuracy(trained.model, houses, houses.split.test)
     assert not trained.model.training
@@ -103,7 +103,7 @@ def test_finished_networks_are_not_trained_again(tmp_path, monkeypatch):
     assert finished(task, tmp_path) == about
     stamp = task.path(tmp_path).stat().st_mtime_ns
     said = []
-    records = run_tasks([task], tmp_path, on_done=lambda *done: said.append(done))
+    records = run_tasks([task], tmp_path, on_done=lambda *record: said.append(record))
     assert records == {("ba_2motifs", "gcn"): about}
     assert said == [(task, about, True)]
     assert task.path(tmp_path).stat().st_mtime_ns == stamp

@@ -76,8 +76,8 @@ def test_auto_goes_on_with_the_programme_where_the_search_gives_up():
 
 
 def test_finds_the_carriers_of_unanimity_games():
-    drawn = nx.path_graph(12)
-    game = Game(lambda m: m[:, [1, 2, 3]].all(axis=1) * 2.0 - m[:, [7, 8, 9, 10]].all(axis=1), 12, drawn)
+    path = nx.path_graph(12)
+    game = Game(lambda m: m[:, [1, 2, 3]].all(axis=1) * 2.0 - m[:, [7, 8, 9, 10]].all(axis=1), 12, path)
     index = interactions(game, order=2, method="exact")
     (first,) = find_motifs(index, num_motifs=2, max_nodes=7, tau=1.0)
     assert first.nodes == (1, 2, 3)
@@ -238,11 +238,11 @@ def test_the_default_limit_is_a_constant_amount_of_work():
 
 def test_the_proof_of_two_sides_is_that_of_the_less_sure_one():
     index = random_interactions(PlayerGraph(6, [(v, v + 1) for v in range(5)]), 2, seed=1)
-    both = find_motifs(index, num_motifs=1, max_nodes=2, tau="both")
-    assert both.motifs
-    assert both.against.motifs
-    assert both.proof == "proven optimal"
-    unsure = replace(both.against, optimal=False, bound=2 * both.against.objective)
-    assert replace(both, against=unsure).proof == "within 50 % of the bound"
-    assert replace(both, motifs=()).proof == "proven optimal"
-    assert replace(both, motifs=(), against=replace(both.against, motifs=())).proof == "none found"
+    motifs = find_motifs(index, num_motifs=1, max_nodes=2, tau="both")
+    assert motifs.motifs
+    assert motifs.against.motifs
+    assert motifs.proof == "proven optimal"
+    unsure = replace(motifs.against, optimal=False, bound=2 * motifs.against.objective)
+    assert replace(motifs, against=unsure).proof == "within 50 % of the bound"
+    assert replace(motifs, motifs=()).proof == "proven optimal"
+    assert replace(motifs, motifs=(), against=replace(motifs.against, motifs=())).proof == "none found"

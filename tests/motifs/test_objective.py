@@ -29,7 +29,7 @@ def every_set(n):
 @given(st.integers(1, 3), st.integers(0, 99), TAUS, st.sampled_from([0.0, 0.1]))
 def test_signed_weights_are_what_the_formula_says(order, seed, tau, floor):
     index = random_interactions(PlayerGraph.complete(5), order, seed)
-    posed = problem_of(index, tau=tau, objective="signed", noise_floor=floor)
+    problem = problem_of(index, tau=tau, objective="signed", noise_floor=floor)
     top = [term.value for term in index if len(term.players) == order]
     for nodes, members in every_set(5):
         inside = [term for term in index if set(term.players) <= set(nodes)]
@@ -39,16 +39,16 @@ def test_signed_weights_are_what_the_formula_says(order, seed, tau, floor):
         negative = sum(value for value in highest if value < floor * min(0, *top))
         speaking_for = tau * (lower + positive) + (1 - tau) * negative
         speaking_against = -(1 - tau) * (lower + negative) - tau * positive
-        assert posed.worth(members, FOR) == pytest.approx(speaking_for, abs=1e-12)
-        assert posed.worth(members, AGAINST) == pytest.approx(speaking_against, abs=1e-12)
+        assert problem.worth(members, FOR) == pytest.approx(speaking_for, abs=1e-12)
+        assert problem.worth(members, AGAINST) == pytest.approx(speaking_against, abs=1e-12)
 
 
 @given(st.integers(1, 3), st.integers(0, 99))
 def test_half_way_is_half_of_the_plain_sum(order, seed):
     index = random_interactions(PlayerGraph.complete(5), order, seed)
-    posed = problem_of(index, tau=0.5, objective="signed", noise_floor=0.0)
+    problem = problem_of(index, tau=0.5, objective="signed", noise_floor=0.0)
     for nodes, members in every_set(5):
-        assert posed.strength(members) == pytest.approx(abs(index.group(nodes)) / 2, abs=1e-12)
+        assert problem.strength(members) == pytest.approx(abs(index.group(nodes)) / 2, abs=1e-12)
 
 
 @given(st.integers(1, 3), st.integers(0, 99), TAUS, st.booleans())

@@ -59,29 +59,29 @@ def test_each_side_is_what_a_search_of_its_own_finds(seed):
     graph = random_graph(9, 0.3, seed)
     matrix = generator.normal(size=(9, 9))
     matrix += matrix.T
-    both = find_motifs(matrix, graph, 2, 4)
+    motifs = find_motifs(matrix, graph, 2, 4)
     alone = find_motifs(matrix, graph, 2, 4, tau=1.0)
-    assert both.motifs == alone.motifs
-    assert both.optimal
+    assert motifs.motifs == alone.motifs
+    assert motifs.optimal
     opposing = find_motifs(matrix, graph, 2, 4, tau=0.0, exclude=alone.nodes)
-    assert both.against.motifs in ((), opposing.motifs)
-    assert not set(both.nodes) & set(both.against.nodes)
+    assert motifs.against.motifs in ((), opposing.motifs)
+    assert not set(motifs.nodes) & set(motifs.against.nodes)
 
 
 def test_among_equal_sizes_the_model_decides():
     game = Game(lambda masks: masks[:, :4].all(axis=1) * 1.0 + masks[:, :5].all(axis=1) * 0.98, 10, nx.path_graph(10))
     index = interactions(game, order=2)
-    seen = []
+    calls = []
 
     def effects(masks):
-        seen.append(len(masks))
+        calls.append(len(masks))
         return -masks.sum(axis=1)  # the smallest group has the largest effect
 
     plain = find_motifs(index)
     decided = find_motifs(index, effects=effects)
     assert decided.max_nodes <= plain.max_nodes
-    close = [step for step in plain.path if step.merit >= 0.9 * max(each.merit for each in plain.path)]
-    assert not seen or seen[0] == len(close)
+    close = [step for step in plain.path if step.merit >= 0.9 * max(other.merit for other in plain.path)]
+    assert not calls or calls[0] == len(close)
 
 
 def test_nodes_that_must_be_inside_are():

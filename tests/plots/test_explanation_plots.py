@@ -112,17 +112,17 @@ def test_positions_of_ones_own_are_kept(explanation):
     place = np.stack([np.cos(angle), np.sin(angle)], axis=1)
     figure = plot_explanation(explanation, positions=place, heat_map=False)
     circles = [patch.center for patch in figure.axes[0].patches if type(patch).__name__ == "Circle"]
-    drawn = np.array(circles) * (1, -1)
-    scale = drawn[0, 0] / place[0, 0]
-    np.testing.assert_allclose(drawn, scale * place, atol=1e-9)
+    centres = np.array(circles) * (1, -1)
+    scale = centres[0, 0] / place[0, 0]
+    np.testing.assert_allclose(centres, scale * place, atol=1e-9)
     with pytest.raises(ValueError, match="positions must have shape"):
         plot_explanation(explanation, positions=place[:3])
 
 
 def test_the_heat_map_shows_the_same_pairs_as_the_page():
     explanation = mage.explain(mage.models.load_demo_model(), mage.models.demo_graph(1), order=3)
-    shown = plot_explanation(explanation).axes[1].images[0].get_array()
-    assert sorted(np.ravel(shown)) == pytest.approx(sorted(explanation.interactions.pair_values.ravel()))
+    heat_map = plot_explanation(explanation).axes[1].images[0].get_array()
+    assert sorted(np.ravel(heat_map)) == pytest.approx(sorted(explanation.interactions.pair_values.ravel()))
 
 
 def test_types_are_named_above_the_drawing():

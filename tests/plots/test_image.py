@@ -23,11 +23,13 @@ def test_pictures_of_an_explained_image(tmp_path):
     figure = plot_image(explanation)
     assert len(figure.axes) == 3  # two panels and a scale
     assert len(figure.axes[1].patches) == 9
-    drawn = len(figure.axes[0].patches)
-    assert drawn == 0 or (drawn > 3 and drawn % 3 == 1)  # three shapes for each motif, and what pales the rest
+    num_shapes = len(figure.axes[0].patches)
+    assert num_shapes == 0 or (
+        num_shapes > 3 and num_shapes % 3 == 1
+    )  # three shapes for each motif, and what pales the rest
     save_figure(figure, tmp_path / "a.svg")
-    drawn = (tmp_path / "a.svg").read_text()
-    assert drawn.count("<path") > 9  # regions are shapes, not pixels
+    picture = (tmp_path / "a.svg").read_text()
+    assert picture.count("<path") > 9  # regions are shapes, not pixels
     assert len(plot_image(explanation, np.zeros((8, 8, 3)), segments, heat_map=False).axes) == 1
     with pytest.raises(ValueError, match="segments must number"):
         plot_image(explanation, np.zeros((4, 4)), segments)

@@ -47,9 +47,9 @@ def test_signed_data_survive_subgraphs_thresholds_and_batches():
     make = explainer(model)
     explanation = make(data.x, data.edge_index, batch=batch)
     motifs, values = explanation.motifs, explanation.interaction_value.clone()
-    for derived in (explanation.get_explanation_subgraph(), explanation.get_complement_subgraph()):
-        assert derived.motifs == motifs
-        assert torch.equal(derived.interaction_value, values)
+    for subgraph in (explanation.get_explanation_subgraph(), explanation.get_complement_subgraph()):
+        assert subgraph.motifs == motifs
+        assert torch.equal(subgraph.interaction_value, values)
     thresholded = explanation.threshold("topk", 3)
     assert thresholded.motifs == motifs
     both = Batch.from_data_list([explanation, explanation])

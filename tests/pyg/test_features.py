@@ -90,10 +90,10 @@ def test_many_numbers_are_sampled_and_add_up():
         whole = model(data.x, data.edge_index, batch)[0, 1]
         without = data.x.clone()
         without[:3] = 0.0
-        rest = model(without, data.edge_index, batch)[0, 1]
+        remainder = model(without, data.edge_index, batch)[0, 1]
         nothing = model(torch.zeros_like(data.x), data.edge_index, batch)[0, 1]
     scores = games.entry_scores({None: np.array([0, 1, 2])})[None][:3]
-    assert scores.sum() == pytest.approx(float(whole - rest), abs=1e-4)
+    assert scores.sum() == pytest.approx(float(whole - remainder), abs=1e-4)
     assert not scores[data.x[:3].numpy() == 0].any()
     columns = games.column_scores()[None]
     assert columns.sum() == pytest.approx(float(whole - nothing), abs=1e-4)

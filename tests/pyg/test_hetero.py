@@ -109,7 +109,7 @@ def test_nodes_are_explained_as_by_themselves():
     model = ready(Papers(data.metadata()), data, *TWO)
     explanation = explained(model, data, index=torch.tensor([3, 1]))
     assert isinstance(explanation, MAGEHeteroExplanation)
-    motifs, shown = [], set()
+    motifs, nodes = [], set()
     for ours, row in zip(explanation.explanations, (3, 1), strict=True):
         theirs = mage.explain(model, data, node=("paper", row), **OPTIONS)
         np.testing.assert_allclose(ours.interactions.values, theirs.interactions.values, atol=1e-9)
@@ -118,12 +118,12 @@ def test_nodes_are_explained_as_by_themselves():
             first = {kind: theirs.subject.types.index(kind) for kind in kinds}
             members = [(kind, v - first[kind]) for kind, v in zip(kinds, motif.nodes, strict=True)]
             motifs.append((members, pytest.approx(motif.score, abs=1e-6)))
-            if motif.sign > 0 or all(each.sign < 0 for each in theirs.motifs):
-                shown |= set(members)
+            if motif.sign > 0 or all(other.sign < 0 for other in theirs.motifs):
+                nodes |= set(members)
     assert explanation.motifs == motifs
     for kind, count in COUNTS.items():
         for number in range(count):
-            assert (explanation[kind].node_mask[number] > 0) == ((kind, number) in shown)
+            assert (explanation[kind].node_mask[number] > 0) == ((kind, number) in nodes)
 
 
 def test_links_and_graphs():
@@ -201,8 +201,8 @@ def test_topk_keeps_that_many_of_each_type(kind, count, nodes):
     explanation = explained(model, data, masks=(nodes, "object"), threshold=(kind, count), index=0)
     for name in ("node_mask", "edge_mask"):
         for mask in explanation.collect(name).values():
-            kept = mask == 1 if kind == "topk_hard" else mask > 0
-            assert int(kept.sum()) == min(mask.numel(), count)
+            is_kept = mask == 1 if kind == "topk_hard" else mask > 0
+            assert int(is_kept.sum()) == min(mask.numel(), count)
             assert int((mask == 0).sum()) == mask.numel() - min(mask.numel(), count)
 
 

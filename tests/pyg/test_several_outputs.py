@@ -66,9 +66,9 @@ def test_graphs_of_a_batch_are_explained_as_by_themselves():
             merged.explanations[row].interactions.values, alone.interactions.values, atol=1e-6, rtol=1e-5
         )
         motifs += [([v + first for v in motif.nodes], pytest.approx(motif.score, abs=1e-5)) for motif in alone.motifs]
-        shown = [motif for motif in alone.motifs if motif.sign > 0] or list(alone.motifs)
+        supporting = [motif for motif in alone.motifs if motif.sign > 0] or list(alone.motifs)
         expected = torch.zeros(each.num_nodes, 1)
-        expected[[v for motif in shown for v in motif.nodes]] = 1
+        expected[[v for motif in supporting for v in motif.nodes]] = 1
         assert torch.equal(merged.node_mask[batch.batch == row], expected)
     assert merged.motifs == motifs
     explanation = explainer(model)(
@@ -118,11 +118,11 @@ def test_several_nodes_are_merged():
     assert torch.equal(merged.node_mask, torch.maximum(singles[0].node_mask, singles[1].node_mask))
     assert torch.equal(merged.edge_mask, torch.maximum(singles[0].edge_mask, singles[1].edge_mask))
     assert merged.motif_row.tolist() == [
-        row for row, each in zip(rows.tolist(), alone, strict=True) for _ in each.motifs
+        row for row, explanation in zip(rows.tolist(), alone, strict=True) for _ in explanation.motifs
     ]
-    chosen = torch.zeros(12, dtype=torch.bool)
-    chosen[rows] = True
-    for index in (chosen, rows - 12, [3, 7, 3]):
+    is_row = torch.zeros(12, dtype=torch.bool)
+    is_row[rows] = True
+    for index in (is_row, rows - 12, [3, 7, 3]):
         again = explainer(model, level="node")(data.x, data.edge_index, index=index)
         assert torch.equal(again.node_mask, merged.node_mask)
 
@@ -161,15 +161,15 @@ def test_a_batch_that_is_left_out_costs_nothing():
             return super().forward(x, edge_index, batch)
 
     data, model = graph(nodes=12), Counting().eval()
-    found = []
+    results = []
     for extras in ({"batch": torch.zeros(12, dtype=torch.long)}, {"batch": None}, {}):
         Counting.calls = 0
         with warnings.catch_warnings():
             warnings.simplefilter("error")
-            found.append((explainer(model)(data.x, data.edge_index, **extras), Counting.calls))
-    assert max(calls for _, calls in found) <= found[0][1] + 4
-    for explanation, _ in found[1:]:
-        assert torch.equal(explanation.interaction_value, found[0][0].interaction_value)
+            results.append((explainer(model)(data.x, data.edge_index, **extras), Counting.calls))
+    assert max(calls for _, calls in results) <= results[0][1] + 4
+    for explanation, _ in results[1:]:
+        assert torch.equal(explanation.interaction_value, results[0][0].interaction_value)
 
 
 def test_a_batch_that_changes_the_answer_is_not_named():
@@ -239,10 +239,10 @@ def test_what_a_model_is_told_about_sizes_fits_the_copies():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         explainer(Told())(data.x, data.edge_index, batch=batch, batch_size=1, num_nodes=9)
-        several = explainer(Told())(
+        explanation = explainer(Told())(
             data.x, data.edge_index, batch=torch.tensor([0] * 4 + [1] * 5), batch_size=2, num_nodes=9
         )
-    assert len(several.explanations) == 2
+    assert len(explanation.explanations) == 2
 
 
 @pytest.mark.parametrize("order", list(itertools.permutations(range(3)))[::2])
@@ -253,7 +253,7 @@ def test_merged_explanations_survive_subgraphs_and_batches(order):
     assert small.motifs == explanation.motifs
     assert small.num_nodes == int(explanation.node_mask.sum())
     assert len(small.explanations) == 3
-    both = Batch.from_data_list([explanation, small])
-    assert len(both.motifs) == 2 * len(explanation.motifs)
-    assert both[0].motifs == explanation.motifs
-    assert torch.equal(both[0].motif_row, explanation.motif_row)
+    batch = Batch.from_data_list([explanation, small])
+    assert len(batch.motifs) == 2 * len(explanation.motifs)
+    assert batch[0].motifs == explanation.motifs
+    assert torch.equal(batch[0].motif_row, explanation.motif_row)

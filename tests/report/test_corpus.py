@@ -270,13 +270,15 @@ def test_many_graphs_come_in_pages(opened, tmp_path):
 
 def test_regression_has_no_classes(opened, tmp_path):
     for number in range(3):
-        found = aniline()
-        made = replace(found, task="regression", target=None, prediction=found.prediction[:1] - number)
-        made.save(tmp_path / f"{number}.mage")
-    found = opened(run_page(tmp_path).text)
-    assert found.page.locator("#filters [name=target]").is_hidden()
-    assert found.texts("#rows [data-column=probability]") == ["2", "1", "0"]
-    assert found.complaints == []
+        explanation = aniline()
+        regression = replace(
+            explanation, task="regression", target=None, prediction=explanation.prediction[:1] - number
+        )
+        regression.save(tmp_path / f"{number}.mage")
+    view = opened(run_page(tmp_path).text)
+    assert view.page.locator("#filters [name=target]").is_hidden()
+    assert view.texts("#rows [data-column=probability]") == ["2", "1", "0"]
+    assert view.complaints == []
 
 
 def svg_of(text):
@@ -338,6 +340,6 @@ def test_a_pattern_of_a_molecule_is_drawn_with_its_bonds(folder):
 def test_small_scores_keep_their_digits(opened, tmp_path):
     for number in range(2):
         explained(["0", "1"], [(0, 1)], [((0, 1), 0.000344)], queries=12_345).save(tmp_path / f"{number}.mage")
-    found = opened(run_page(tmp_path).text)
-    assert found.texts("#rows [data-column=strongest]") == ["+0.000344"] * 2
-    assert found.texts("#rows [data-column=queries]") == ["12,345"] * 2
+    page = opened(run_page(tmp_path).text)
+    assert page.texts("#rows [data-column=strongest]") == ["+0.000344"] * 2
+    assert page.texts("#rows [data-column=queries]") == ["12,345"] * 2

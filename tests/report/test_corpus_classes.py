@@ -19,9 +19,9 @@ SAME_NODE, SAME_EDGE = categorical_node_match("label", None), categorical_edge_m
 def labelled_graphs(draw, most=6, labels="AB", kinds="-="):
     count = draw(st.integers(1, most))
     pairs = list(combinations(range(count), 2))
-    chosen = draw(st.lists(st.sampled_from(pairs), unique=True)) if pairs else []
+    edges = draw(st.lists(st.sampled_from(pairs), unique=True)) if pairs else []
     names = draw(st.lists(st.sampled_from(labels), min_size=count, max_size=count))
-    return LabelledGraph.make(names, [(i, j, draw(st.sampled_from(kinds))) for i, j in chosen])
+    return LabelledGraph.make(names, [(i, j, draw(st.sampled_from(kinds))) for i, j in edges])
 
 
 def in_networkx(graph):
@@ -89,11 +89,11 @@ def brute_force(motifs, least):
                 if not nx.is_connected(whole.subgraph(nodes)):
                     continue
                 piece = motif.induced(nodes)
-                known = next((entry for entry in classes if isomorphic(entry[0], piece)), None)
-                if known is None:
-                    known = (piece, set())
-                    classes.append(known)
-                known[1].add(place)
+                entry_of_class = next((entry for entry in classes if isomorphic(entry[0], piece)), None)
+                if entry_of_class is None:
+                    entry_of_class = (piece, set())
+                    classes.append(entry_of_class)
+                entry_of_class[1].add(place)
     return [(piece, graphs) for piece, graphs in classes if len(graphs) >= least]
 
 

@@ -52,19 +52,19 @@ def test_the_explanations_own_setting_holds_its_own_motifs():
 def test_limited_searches_say_so_and_hold_their_bound():
     explanation = made_up(nx.random_regular_graph(4, 60, seed=0), max_nodes=20, solver="search", node_limit=50)
     grid = solution_grid(explanation)
-    unproven = [found for found in grid.solutions if not found.optimal]
+    unproven = [solution for solution in grid.solutions if not solution.optimal]
     assert unproven
-    for found in unproven[:3]:
+    for solution in unproven[:3]:
         better = mage.find_motifs(
             explanation.interactions,
-            num_motifs=found.num_motifs,
-            max_nodes=found.max_nodes,
-            tau=found.tau,
+            num_motifs=solution.num_motifs,
+            max_nodes=solution.max_nodes,
+            tau=solution.tau,
             solver="search",
             node_limit=3000,
         )
-        assert better.objective <= found.bound + 1e-9
-        assert "of the bound" in found.proof
+        assert better.objective <= solution.bound + 1e-9
+        assert "of the bound" in solution.proof
 
 
 def test_huge_graphs_have_a_small_grid():
@@ -85,9 +85,9 @@ def test_remembered_conditions_are_kept():
     # Two ends of a path with a hole between them do not fit into one motif, nor into one node.
     assert (grid.cells[:, grid.counts.index(1), :] == IMPOSSIBLE).all()
     assert grid.at(0.5, 1, 4) is None
-    for found in grid.solutions:
-        assert {0, 7} <= set(found.nodes)
-        assert 3 not in found.nodes
+    for solution in grid.solutions:
+        assert {0, 7} <= set(solution.nodes)
+        assert 3 not in solution.nodes
 
 
 def test_motifs_that_their_conditions_do_not_give_are_left_alone():

@@ -1,4 +1,5 @@
 import importlib.util
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -161,6 +162,25 @@ def test_long_signatures_are_refused(tmp_path, file, name, limit):
         assert problems(tmp_path, {file: with_parameters(name, limit + 1)}) == [expected]
 
 
+def test_other_folders_have_the_same_limits(tmp_path):
+    (tmp_path / "test_a.py").write_text("\n" * 401, encoding="utf-8")
+    (tmp_path / "b.py").write_text(with_parameters("helper", 10) + with_parameters("public", 11), encoding="utf-8")
+    messages = [message.removeprefix(f"{tmp_path.as_posix()}/") for message in rooms.check_sizes(tmp_path)]
+    assert messages == ["b.py:2: public has 11 parameters; at most 10", "test_a.py:401: 401 lines; at most 400"]
+
+
+@pytest.mark.parametrize("lazily", [False, True])
+def test_a_circle_that_is_added_to_the_library_fails(tmp_path, lazily):
+    package = tmp_path / "mage"
+    shutil.copytree(TOOL.parents[1] / "src" / "mage", package, ignore=shutil.ignore_patterns("__pycache__", "zoo"))
+    assert list(rooms.check(package)) == []
+    line = "import mage.metrics\n"
+    (package / "games" / "circle.py").write_text(f"def later():\n    {line}" if lazily else line, encoding="utf-8")
+    refusal, circle = rooms.check(package)
+    assert refusal.endswith("mage.games may only import rooms before it, and mage.metrics is not one")
+    assert "rooms import each other in a circle" in circle
+
+
 def test_methods_follow_their_class(tmp_path):
     method = f"class Game:\n    {with_parameters('play', 20, first=['self'])}"
     assert problems(tmp_path, {"games/game.py": method}) == []
@@ -170,6 +190,6 @@ def test_methods_follow_their_class(tmp_path):
 
 def test_the_exit_code_says_it(tmp_path):
     problems(tmp_path, {"explanation/__init__.py": "", "games/late.py": "import mage.plots\n"})
-    done = subprocess.run([sys.executable, TOOL, tmp_path], capture_output=True, text=True, check=False)
-    assert done.returncode == 1
-    assert f"{(tmp_path / 'games' / 'late.py').as_posix()}:1: mage.games may only import" in done.stdout
+    process = subprocess.run([sys.executable, TOOL, tmp_path], capture_output=True, text=True, check=False)
+    assert process.returncode == 1
+    assert f"{(tmp_path / 'games' / 'late.py').as_posix()}:1: mage.games may only import" in process.stdout

@@ -20,8 +20,8 @@ def check_shipped(dataset: str, model: str) -> None:
     if (dataset, model) in pretrained_names():
         return
     kinds = [kind for name, kind in pretrained_names() if name == dataset]
-    there = f"for {dataset} there is {', '.join(kinds)}" if kinds else f"there is none for {dataset}"
+    alternatives = f"for {dataset} there is {', '.join(kinds)}" if kinds else f"there is none for {dataset}"
     raise ValueError(
-        f"dataset, model: no network for {dataset} {model} ships with the library; {there}. "
+        f"dataset, model: no network for {dataset} {model} ships with the library; {alternatives}. "
         f"Train one with: mage train {dataset} --model {model}"
     )

@@ -29,10 +29,10 @@ def with_stand_ins(graph: GraphInput, num_players: int) -> Iterator[GraphInput]:
     border = outside[0] != outside[1]
     player = graph.edge_index.min(dim=0).values[border]
     beyond = graph.edge_index.max(dim=0).values[border]
-    joined, which = torch.unique(player * graph.num_nodes + beyond, return_inverse=True)
+    joined, position = torch.unique(player * graph.num_nodes + beyond, return_inverse=True)
     owner = joined // graph.num_nodes
     starts = torch.searchsorted(owner, owner)  # where the neighbours of the same player begin
-    stand_in = num_players + (torch.arange(len(joined), device=owner.device) - starts)[which]
+    stand_in = num_players + (torch.arange(len(joined), device=owner.device) - starts)[position]
     ends = graph.edge_index.clone()
     ends[:, border] = torch.where(outside[:, border], stand_in, ends[:, border])
     count = int(stand_in.max()) + 1 if len(stand_in) else num_players

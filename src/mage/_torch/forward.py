@@ -95,8 +95,8 @@ class Forward:
         choice: CallChoice | None = None,
     ) -> None:
         if not callable(model) or isinstance(model, type):
-            what = f"the class {model.__name__}" if isinstance(model, type) else type(model).__name__
-            raise TypeError(f"model must be callable, a model that is made already, got {what}")
+            description = f"the class {model.__name__}" if isinstance(model, type) else type(model).__name__
+            raise TypeError(f"model must be callable, a model that is made already, got {description}")
         self._given = model
         self._model = unwrapped(model)
         self._call = call

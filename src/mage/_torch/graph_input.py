@@ -58,8 +58,8 @@ class GraphInput:
         """
         check_graph(data)
         batch = data.get("batch")
-        several = isinstance(batch, Tensor) and batch.numel() > 0 and int(batch.max()) > 0
-        if several or getattr(data, "num_graphs", 1) not in (None, 1):
+        is_batch = isinstance(batch, Tensor) and batch.numel() > 0 and int(batch.max()) > 0
+        if is_batch or getattr(data, "num_graphs", 1) not in (None, 1):
             raise ValueError("data holds 2 graphs or more; explain them one by one or with explain_many")
         num_nodes = _num_nodes(data)
         from_matrix = None
@@ -177,8 +177,8 @@ class GraphInput:
         node, edge, whole = (
             {name: value for name, value in part.items() if name != key} for part in (self.node, self.edge, self.graph)
         )
-        rest = {name: value for name, value in self.structures.items() if name != key}
-        return replace(self, node=node, edge=edge, graph=whole, structures=rest)
+        structures = {name: value for name, value in self.structures.items() if name != key}
+        return replace(self, node=node, edge=edge, graph=whole, structures=structures)
 
     @property
     def unmaskable(self) -> dict[str, str]:

@@ -15,7 +15,15 @@ from torch_geometric.data import Data, HeteroData
 from mage._torch.evaluation import agree, evaluating, exclusively, networks_behind, resolution_of
 from mage._torch.forward import CallChoice, Forward, raised_by_model
 from mage._torch.graph_input import GraphInput
-from mage._torch.masking import MASKINGS, MaskedBatch, MaskingFunction, masking_named, note_parts
+from mage._torch.masking import (
+    CUTTING_EDGES,
+    MASKINGS,
+    REPLACING_FEATURES,
+    MaskedBatch,
+    MaskingFunction,
+    masking_named,
+    note_parts,
+)
 from mage._torch.signatures import unwrapped
 from mage._torch.ties import selections, tied_graphs
 from mage._torch.typed_forward import TypedForward
@@ -63,8 +71,9 @@ class MaskedModel:
         fill = "mean" if typed is not None and masking == "mean" else "zero"
         # Which features stand for absent ones is known to whoever puts the typed tensors together.
         self.masking = masking_named("zero" if fill == "mean" else masking)
-        if typed is not None and self.masking not in MASKINGS.values():
-            raise ValueError(f"masking must be one of {', '.join(MASKINGS)} for a graph with types of nodes")
+        if typed is not None and self.masking not in CUTTING_EDGES | REPLACING_FEATURES:
+            known = [name for name, function in MASKINGS.items() if function in CUTTING_EDGES | REPLACING_FEATURES]
+            raise ValueError(f"masking must be one of {', '.join(known)} for a graph with types of nodes")
         self.removes = self.masking is MASKINGS["remove"]
         if isinstance(masking, str) and masking in ("zero", "mean"):
             # Whether there are features to replace shows on one node.

@@ -144,7 +144,12 @@ def with_all_nodes(
     return MaskedBatch(data, place)
 
 
+# By name. A new masking is a function and an entry here.
 MASKINGS: dict[str, MaskingFunction] = {"remove": remove, "split": split, "zero": zero, "mean": mean}
+# Sharing of node states and graphs with types rely on what these do. With any other masking every coalition is
+# evaluated as it is, and graphs with types refuse it.
+CUTTING_EDGES: frozenset[MaskingFunction] = frozenset({remove, split})
+REPLACING_FEATURES: frozenset[MaskingFunction] = frozenset({zero, mean})
 
 
 def masking_named(masking: Any) -> MaskingFunction:

@@ -169,10 +169,10 @@ class Readout:
         if chance is None:
             return unit * max(size, abs(value))
         p = min(max(float(chance[0]), _LEAST_CHANCE), 1.0)
-        rest = max(1.0 - p, _LEAST_CHANCE)
+        complement = max(1.0 - p, _LEAST_CHANCE)
         if self.return_type == "raw":
-            of_logarithm = unit * max(size, abs(math.log(p / rest))) * rest
+            of_logarithm = unit * max(size, abs(math.log(p / complement))) * complement
         else:
             # Logarithms of probabilities near 1 are differences of numbers of size 1.
             of_logarithm = unit * (1.0 if self.return_type == "probs" else max(size, 1.0))
-        return of_logarithm * {"probability": p, "log-probability": 1.0}.get(self.output, 1.0 / rest)
+        return of_logarithm * {"probability": p, "log-probability": 1.0}.get(self.output, 1.0 / complement)

@@ -47,7 +47,7 @@ def _tied(layer: SelectTopK, x: Tensor, batch: Tensor | None = None) -> list[int
     graphs = x.new_zeros(len(x), dtype=torch.long) if batch is None else batch
     stays = []
     for moved in (x + move, x - move):
-        kept = torch.zeros(len(x), dtype=torch.bool, device=x.device)
-        kept[layer.forward(moved, graphs).node_index] = True
-        stays.append(kept)
+        is_kept = torch.zeros(len(x), dtype=torch.bool, device=x.device)
+        is_kept[layer.forward(moved, graphs).node_index] = True
+        stays.append(is_kept)
     return [int(graph) for graph in torch.unique(graphs[stays[0] != stays[1]])]

@@ -99,15 +99,15 @@ def _named(dataset: str, model: str | None, weights: Path | None, graph: int | N
 
         return load_demo_model(), demo_graph(graph or 0), {"class_names": ("house", "grid")}
     network, graphs = network_and_dataset(dataset, model, weights)
-    which = graph
-    if which is None:
+    position = graph
+    if position is None:
         explained = graphs.explained(network, limit=1)
-        which = int(explained[0] if len(explained) else graphs.split.test[0])
+        position = int(explained[0] if len(explained) else graphs.split.test[0])
     size = int(graphs.num_nodes_each[0]) if graphs.task == "node" else len(graphs)
-    if not 0 <= which < size:
-        raise ValueError(f"--graph: {which} is not between 0 and {size - 1:,}")
-    settings = {**graphs.settings(which), "class_names": graphs.class_names}
-    return network, graphs[0] if graphs.task == "node" else graphs[which], settings
+    if not 0 <= position < size:
+        raise ValueError(f"--graph: {position} is not between 0 and {size - 1:,}")
+    settings = {**graphs.settings(position), "class_names": graphs.class_names}
+    return network, graphs[0] if graphs.task == "node" else graphs[position], settings
 
 
 def network_and_dataset(dataset: str, model: str | None, weights: Path | None) -> tuple[Any, Any]:

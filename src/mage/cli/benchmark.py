@@ -109,9 +109,9 @@ def benchmark(
 
 def _refuse_choice(**options: Any) -> None:
     """Refuse options that choose a part, where everything is wanted."""
-    chosen = [name for name, value in options.items() if value is not None]
-    if chosen:
-        option_name = "EXPERIMENT" if chosen[0] == "experiment" else f"--{chosen[0]}"
+    names = [name for name, value in options.items() if value is not None]
+    if names:
+        option_name = "EXPERIMENT" if names[0] == "experiment" else f"--{names[0]}"
         raise ValueError(f"{option_name}: --all-tables computes everything; name an experiment without it for a part")
 
 
@@ -163,17 +163,17 @@ def _say_status(console: SafeConsole, plan: Plan, results: Store, as_json: bool)
             [
                 {
                     **dict(zip(keys, name, strict=True)),
-                    "finished": every - missing.get(name, 0),
-                    "all": every,
+                    "finished": count - missing.get(name, 0),
+                    "all": count,
                     "failed": failed.get(name, 0),
                 }
-                for name, every in counts.items()
+                for name, count in counts.items()
             ]
         )
-    for name, every in counts.items():
-        done, bad = every - missing.get(name, 0), failed.get(name, 0)
-        failures = f", {bad} failed" if bad else ""
-        line = f"{' '.join(name)}: {done} of {every} {plan.procedure.items}{failures}"
+    for name, count in counts.items():
+        finished, num_failed = count - missing.get(name, 0), failed.get(name, 0)
+        failures = f", {num_failed} failed" if num_failed else ""
+        line = f"{' '.join(name)}: {finished} of {count} {plan.procedure.items}{failures}"
         console.print(line, highlight=False, markup=False)
     _say_gaps(console, plan)
 

@@ -96,6 +96,9 @@ def train(
     with cli_errors("interrupted; networks that were finished before are kept"):
         if all_table == (dataset is not None):
             raise ValueError("dataset: give the name of one dataset, or --all-table")
+        for option, value in (("--only", only), ("--workers", workers)):
+            if value is not None and not all_table:
+                raise ValueError(f"{option} goes with --all-table")
         if epochs is not None and epochs < 1:
             raise ValueError(f"--epochs must be at least 1, got {epochs}")
         _check_names([str(dataset)] if dataset is not None else only.split(",") if only else [], model)
@@ -111,7 +114,7 @@ def train(
         if epochs is not None:
             tasks = [replace(task, plan=replace(task.plan, epochs=epochs)) for task in tasks]
         if all_table:
-            records = run_tasks(tasks, output, root, workers, lambda *done: _say(console, *done))
+            records = run_tasks(tasks, output, root, workers, lambda *record: _say(console, *record))
         else:
             (task,) = tasks
             announce(f"training {task.kind} on {task.dataset}")

@@ -114,7 +114,7 @@ def explain(
         "refine": refine,
         "max_players": max_players,
     }
-    given = fields | {name: value for name, value in of_graphs.items() if value is not None}
+    request_fields = fields | {name: value for name, value in of_graphs.items() if value is not None}
     _check_absent(everything, results.files, "is for one graph; --all writes into --folder")
     one = {"--graph": graph, "--data": data, "--smiles": smiles}
     _check_absent(everything, one, "is for one graph; --all explains a dataset")
@@ -133,14 +133,16 @@ def explain(
     _check_absent(not everything, for_all, "goes with --all")
     if not everything and which != "paper":
         raise ValueError("--which goes with --all; name one graph with --graph")
-    check_request(GraphRequest, given)
+    check_request(GraphRequest, request_fields)
     if everything:
         machine = {"name": engine, "workers": workers, "address": address, "timeout": timeout}
         source = dataset, model, weights
-        _explain_all(source, folder or Path("run"), (which, graphs), machine, given, retry_failed, results.as_json)
+        _explain_all(
+            source, folder or Path("run"), (which, graphs), machine, request_fields, retry_failed, results.as_json
+        )
         return
     if smiles is not None:
-        _explain_molecule(smiles, model, weights, dataset, featurizer, given, results)
+        _explain_molecule(smiles, model, weights, dataset, featurizer, request_fields, results)
         return
     _sources.check_sources(model, weights, data, dataset, graph)
     announce("loading PyTorch, the model and the graph")
@@ -148,7 +150,7 @@ def explain(
     has_names = item.get("names") is not None and players != "features"
     options: dict[str, Any] = {"names": list(item.names)} if has_names else {}
     # What a dataset says of itself is a default; an explanation to repeat says everything.
-    options |= given if "like" in given else settings | given
+    options |= request_fields if "like" in request_fields else settings | request_fields
     announce("explaining")
     explanation = explain_graph(network, item, **options)
     results.finish(explanation, [explanation])
@@ -160,7 +162,7 @@ def _explain_molecule(
     weights: Path | None,
     dataset: str | None,
     featurizer: str | None,
-    given: dict[str, Any],
+    fields: dict[str, Any],
     results: Results,
 ) -> None:
     from mage import explain_smiles
@@ -170,7 +172,7 @@ def _explain_molecule(
     announce("loading PyTorch, RDKit and the model")
     network, features = _molecules.model_and_featurizer(model, weights, dataset, featurizer)
     announce("explaining")
-    explanation = explain_smiles(network, smiles, featurizer=features, **given)
+    explanation = explain_smiles(network, smiles, featurizer=features, **fields)
     motif_names = _molecules.named_motifs(explanation)
     results.finish(
         explanation, _molecules.molecule_parts(explanation), title=f"Why? {smiles}", named_motifs=motif_names
@@ -189,7 +191,7 @@ def _explain_all(
     folder: Path,
     choice: tuple[str, int | None],
     machine: dict[str, Any],
-    given: dict[str, Any],
+    fields: dict[str, Any],
     retry_failed: bool,
     as_json: bool,
 ) -> None:
@@ -214,7 +216,7 @@ def _explain_all(
     def options(position: int) -> dict[str, Any]:
         names = items[position].get("names")
         settings = _settings(data, position, bool(about[position]["origin"].truth))
-        return {**settings, **({} if names is None else {"names": list(names)}), **given}
+        return {**settings, **({} if names is None else {"names": list(names)}), **fields}
 
     entries = explain_corpus(
         network, items, folder, LazyMapping(selection, options), engine, about=about, retry_failed=retry_failed

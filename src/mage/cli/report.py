@@ -41,8 +41,8 @@ def report(
     for name, reason in page.skipped:
         tell(f"left out {name}: {reason}")
     contents = [
-        f"{count:,} {what}{'s' if count != 1 else ''}"
-        for count, what in ((page.explanations, "explanation"), (page.results, "benchmark result"))
+        f"{count:,} {noun}{'s' if count != 1 else ''}"
+        for count, noun in ((page.explanations, "explanation"), (page.results, "benchmark result"))
         if count
     ]
     if as_json:

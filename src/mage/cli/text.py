@@ -134,12 +134,14 @@ def _model(name: str, dataset: str) -> tuple[Any, list[str] | None]:
     if path.is_dir():
         files = sorted(path.glob(f"{dataset}_*.safetensors"))
         if len(files) != 1:
-            there = ", ".join(file.name for file in files) or "none"
-            raise ValueError(f"--model: {name} must hold one checkpoint of {dataset}, it has {there}; name the file")
+            names = ", ".join(file.name for file in files) or "none"
+            raise ValueError(f"--model: {name} must hold one checkpoint of {dataset}, it has {names}; name the file")
         path = files[0]
     if path.is_file():
         checkpoint = load_checkpoint(path)
         trained_on = str(checkpoint.about.get("dataset"))
         return checkpoint.model, list(datasets.info(trained_on).class_names) if trained_on in _SETS else None
     # A class of networks is called to make one; a function of sentences is the model itself.
-    return load_user_object("--model", name, "model", lambda it: callable(it) and not isinstance(it, type)), None
+    return load_user_object(
+        "--model", name, "model", lambda model: callable(model) and not isinstance(model, type)
+    ), None

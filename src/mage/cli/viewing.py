@@ -62,19 +62,19 @@ def compare(
         from mage.report import agreement, save_html
         from mage.report.agreement import agreement_lines
 
-        both = [_load(first), _load(second)]
+        explanations = [_load(first), _load(second)]
         labels = [first.stem, second.stem] if first.stem != second.stem else [str(first), str(second)]
         if page is not None:
-            save_html(both, page, labels=labels, side_by_side=True)
-        result = agreement(*both)
+            save_html(explanations, page, labels=labels, side_by_side=True)
+        result = agreement(*explanations)
     if as_json:
         has_correlation = result.correlation == result.correlation
         print_json(asdict(result) | {"correlation": result.correlation if has_correlation else None})
     else:
-        for label, explanation in zip(labels, both, strict=True):
+        for label, explanation in zip(labels, explanations, strict=True):
             typer.echo(f"{label}: {explanation.verdict}")
-        for what, how in agreement_lines(result, both[0].names, labels):
-            typer.echo(f"  {what}: {how}")
+        for aspect, sentence in agreement_lines(result, explanations[0].names, labels):
+            typer.echo(f"  {aspect}: {sentence}")
     say_written(page, as_json=as_json)
 
 

@@ -142,7 +142,7 @@ class GraphDataset(Dataset):  # type: ignore[misc]
     def get(self, idx: int) -> Data:
         """One graph, views aside."""
         part = self.columns.take([idx])
-        texts = {name: each[0] for name, each in part.texts.items()}
+        texts = {name: values[0] for name, values in part.texts.items()}
         data = Data(edge_index=part.edge_index.long(), **_loadable(part), **texts)
         # What its nodes are, where that cannot be seen: super-pixels of a picture, words of a sentence.
         subject = self.columns.subject(idx)
@@ -173,8 +173,8 @@ class GraphDataset(Dataset):  # type: ignore[misc]
 
     def prepare(self, positions: Sequence[int] | Indices | None = None) -> None:
         """Make the graphs at some positions now, all by default, where a dataset makes them when they are needed."""
-        every = self._positions
-        self.columns.sizes(every if positions is None else every[np.asarray(positions, dtype=np.int64)])
+        all_positions = self._positions
+        self.columns.sizes(all_positions if positions is None else all_positions[np.asarray(positions, dtype=np.int64)])
 
     def motifs(self, index: int) -> tuple[tuple[int, ...], ...]:
         """The nodes of each ground-truth motif of a graph."""

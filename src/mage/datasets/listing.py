@@ -60,6 +60,6 @@ def datasets_table(root: str | Path | None = None) -> Table:
         )
     for entry in map(info, names()):
         record = dataset_record(entry, root)
-        here = "no" if record["place"].startswith("not here") else "generated" if entry.source is None else "yes"
-        table.add_row(entry.name, f"{record['graphs']:,}", str(len(entry.class_names)), entry.task, entry.truth, here)
+        place = "no" if record["place"].startswith("not here") else "generated" if entry.source is None else "yes"
+        table.add_row(entry.name, f"{record['graphs']:,}", str(len(entry.class_names)), entry.task, entry.truth, place)
     return table

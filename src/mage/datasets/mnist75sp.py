@@ -88,8 +88,8 @@ class _SuperpixelGraphs:
         content, is_there = self.cache.read(positions)
         is_there &= _is_whole(content)
         missing = np.flatnonzero(~is_there)
-        for done, segments in segment_images(self.images[positions[missing]], self.workers):
-            rows = missing[done]
+        for order, segments in segment_images(self.images[positions[missing]], self.workers):
+            rows = missing[order]
             content[rows] = segments.reshape(len(segments), -1) + 1  # zeros say that a row is not there
             self.cache.write(positions[rows], content[rows])
         return content - 1
@@ -122,8 +122,8 @@ def _bright_edges(
     is_bright = (intensity >= threshold[owner]) & (intensity > 0)
     edge_owner = np.repeat(np.arange(num_graphs), np.diff(edge_start))
     ends = edge_index + node_start[edge_owner]
-    both: NDArray[np.bool_] = is_bright[ends[0]] & is_bright[ends[1]]
-    return both
+    between_bright: NDArray[np.bool_] = is_bright[ends[0]] & is_bright[ends[1]]
+    return between_bright
 
 
 INFO = DatasetInfo(

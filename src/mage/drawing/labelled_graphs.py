@@ -87,9 +87,9 @@ def refined_colours(graph: LabelledGraph) -> tuple[int, ...]:
             hash((colour, tuple(sorted((kinds[kind], colours[w]) for w, kind in graph.neighbours[v].items()))))
             for v, colour in enumerate(colours)
         ]
-        if (now := len(set(colours))) == distinct:
+        if (count := len(set(colours))) == distinct:
             break
-        distinct = now
+        distinct = count
     return tuple(colours)
 
 
@@ -196,8 +196,8 @@ class Catalogue:
         sorted_colours = tuple(sorted(colours))
         for number in self._buckets.setdefault((len(graph.edges), *sorted_colours), []):
             # Graphs of one size: an induced copy is an isomorphism.
-            both = (sorted_colours, self._colours[number])
-            if embedding(ordered, self.members[number], both, most_steps=_MOST_STEPS_SAME) is not None:
+            colour_pair = (sorted_colours, self._colours[number])
+            if embedding(ordered, self.members[number], colour_pair, most_steps=_MOST_STEPS_SAME) is not None:
                 self._known[ordered] = number
                 return number
         self.members.append(ordered)

@@ -65,15 +65,15 @@ def outlines(mask: Masks) -> list[Integers]:
         start = min(following)
         loop, direction = [start], (0, 1)
         while True:
-            here = loop[-1]
-            ends = following[here]
+            corner = loop[-1]
+            ends = following[corner]
             # Where two corners of the region touch, the sharper turn keeps them two loops.
             turn = (direction[1], -direction[0])
-            sharp = (here[0] + turn[0], here[1] + turn[1])
+            sharp = (corner[0] + turn[0], corner[1] + turn[1])
             step = ends.pop(ends.index(sharp) if sharp in ends else 0)
             if not ends:
-                del following[here]
-            direction = (step[0] - here[0], step[1] - here[1])
+                del following[corner]
+            direction = (step[0] - corner[0], step[1] - corner[1])
             if step == start:
                 break
             loop.append(step)

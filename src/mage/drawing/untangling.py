@@ -56,8 +56,8 @@ def untangled(place: Floats, pairs: Integers, distance: Floats, weight: Floats, 
         before = place.copy()
         tangled = False
         for node in range(len(place)):
-            here = place[node]
-            spots = here + np.array((0.0, *_SHARES))[:, None] * (_wanted(node, place, distance, weight) - here)
+            position = place[node]
+            spots = position + np.array((0.0, *_SHARES))[:, None] * (_wanted(node, place, distance, weight) - position)
             counts = _tangles_at(node, spots, place, pairs)
             tangled |= bool(counts[0])
             if counts[0] and work < _MOST_WORK:

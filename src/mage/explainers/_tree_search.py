@@ -202,8 +202,8 @@ class LocalShapley:
             near = near | self.game.graph.neighbours(near)
         others, always = near & ~sets, ~near
         if self.samples is None:
-            each = [self._exact(*rows) for rows in zip(sets, others, always, strict=True)]
-            return np.array(each, dtype=np.float64)
+            values = [self._exact(*rows) for rows in zip(sets, others, always, strict=True)]
+            return np.array(values, dtype=np.float64)
         # Draws come in one sequence, so the size of the chunks changes memory and speed, but no reward.
         rows = min(_ROWS_AT_ONCE, 2 * _DRAWS_AT_ONCE // (sets.shape[1] + 1))
         at_once = max(1, rows // (2 * self.samples))

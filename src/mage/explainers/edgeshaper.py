@@ -43,8 +43,8 @@ def shapley_by_sampling(game: Game, density: float, num_samples: int, seed: int)
         without = (keys < arrival[:, :, None]) | background
         within = without.copy()
         within[np.arange(len(players)), :, players] = True
-        both = np.concatenate([within.reshape(-1, count), without.reshape(-1, count)])
-        worths = game.worth(both).reshape(2, len(players), num_samples)
+        coalitions = np.concatenate([within.reshape(-1, count), without.reshape(-1, count)])
+        worths = game.worth(coalitions).reshape(2, len(players), num_samples)
         gains = worths[0] - worths[1]
         values[players] = gains.mean(axis=1)
         if num_samples > 1:

@@ -168,7 +168,7 @@ class PlayerReduction:
         effect[[p for p, nodes in enumerate(game.player_nodes) if include & set(nodes.tolist())]] = np.inf
         effect[targets] = np.inf
         strongest = _within_reach(game, np.argsort(-effect, kind="stable").tolist(), targets, self.allowed)
-        what = "players" if max(len(nodes) for nodes in game.player_nodes) == 1 else "groups"
+        noun = "players" if max(len(nodes) for nodes in game.player_nodes) == 1 else "groups"
         self.cap = PlayersCap(
             players=game.num_players,
             kept=len(strongest),
@@ -178,7 +178,7 @@ class PlayerReduction:
         )
         paths = ", and nodes on shortest paths to the target" if targets else ""
         self.notes.append(
-            f"{len(strongest)} of {game.num_players:,} {what} play, those with the largest effect on their own{paths} "
+            f"{len(strongest)} of {game.num_players:,} {noun} play, those with the largest effect on their own{paths} "
             f"({self.cap.num_queries:,} queries); the others are always present"
         )
         return game.zoomed([game.player_nodes[player].tolist() for player in strongest])

@@ -71,9 +71,9 @@ class PGExplainer(WhiteBoxExplainer):
         runs = [Run(model, dataset[i].to(device)) for i in training_sample(dataset, self.max_graphs, seed)]
         with evaluating(model):
             outputs = [_embed(run) for run in runs]
-        several = outputs[0].size(1) > 1
-        classes = [out.argmax(dim=1) if several else (out > 0).long().flatten() for out in outputs]
-        mode = "multiclass_classification" if several else "binary_classification"
+        is_multiclass = outputs[0].size(1) > 1
+        classes = [out.argmax(dim=1) if is_multiclass else (out > 0).long().flatten() for out in outputs]
+        mode = "multiclass_classification" if is_multiclass else "binary_classification"
         with undisturbed(model, seed), warnings.catch_warnings():
             # PyG reads the loss as a number without detaching it, which recent torch remarks on at each start.
             warnings.filterwarnings("ignore", "Converting a tensor with requires_grad", UserWarning)

@@ -58,7 +58,7 @@ class Explainer(ABC):
         whole = ExplainRequest.of(GraphRequest, request, **fields)
         level = whole.graph.level
         if level not in self.levels:
-            able = " and ".join(f"{each}s" for each in self.levels)
+            able = " and ".join(f"{level}s" for level in self.levels)
             raise UnsupportedError(f"{self.title} explains {able}, not a single {level}; mage explains all levels")
         if not self.hetero and hasattr(data, "node_types"):
             raise UnsupportedError(

@@ -80,11 +80,11 @@ class ReFine(WhiteBoxExplainer):
         validation = [int(i) for i in dataset.split.validation if dataset.num_edges_each[i] > 0][: self.max_graphs]
         first = GraphInput.of(dataset[training[0]])
         keys = Keys(tuple(first.node), tuple(first.edge), tuple(first.graph))
-        every = [*training, *validation]
+        graphs = [*training, *validation]
         with evaluating(model):
-            parts = [every[i : i + self.batch_size] for i in range(0, len(every), self.batch_size)]
+            parts = [graphs[i : i + self.batch_size] for i in range(0, len(graphs), self.batch_size)]
             outs = [probabilities(keys.run(model, dataset.batch(part).to(device_of(model)))()) for part in parts]
-        classes = dict(zip(every, torch.cat(outs).argmax(dim=1).tolist(), strict=True))
+        classes = dict(zip(graphs, torch.cat(outs).argmax(dim=1).tolist(), strict=True))
         with undisturbed(model, seed):
             kinds = sorted({classes[i] for i in training})
             scorers = nn.ModuleDict({str(kind): EdgeScorer(first, self.width, self.num_layers) for kind in kinds})

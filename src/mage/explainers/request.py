@@ -93,8 +93,8 @@ class ExplainRequest:
 def _parts(request: Any) -> list[Any]:
     if request is None:
         return []
-    several = isinstance(request, Iterable) and not isinstance(request, ExplainRequest | str)
-    return list(request) if several else [request]
+    is_list = isinstance(request, Iterable) and not isinstance(request, ExplainRequest | str)
+    return list(request) if is_list else [request]
 
 
 def _with_part(whole: ExplainRequest, part: Any, kind: type[ModelRequest]) -> ExplainRequest:

@@ -57,7 +57,7 @@ def ends_text(explanation: Explanation) -> str:
     if consequences is None:
         return ""
     nodes = explanation.players_noun
-    what = "output" if explanation.target is None else class_name(explanation, explanation.target)
+    output_name = "output" if explanation.target is None else class_name(explanation, explanation.target)
     parts = [
         f"{outcome_text(consequences.baseline)} without any {nodes}",
         f"{outcome_text(consequences.prediction)} with all",
@@ -65,7 +65,7 @@ def ends_text(explanation: Explanation) -> str:
     if consequences.together is not None and len(consequences.motifs) > 1:
         parts.append(f"{outcome_text(consequences.together.alone)} with the motifs alone")
         parts.append(f"{outcome_text(consequences.together.without)} without them")
-    return f"{what}: {', '.join(parts)}"
+    return f"{output_name}: {', '.join(parts)}"
 
 
 def saturation(explanation: Explanation) -> str:

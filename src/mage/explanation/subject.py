@@ -115,7 +115,7 @@ class TypedSubject(Subject):
 
     def number(self, kind: str, row: int) -> int:
         """The number of the node that is ``row`` within its type."""
-        numbers = [node for node, each in enumerate(self.types) if each == kind]
+        numbers = [node for node, node_type in enumerate(self.types) if node_type == kind]
         if not 0 <= row < len(numbers):
             raise ValueError(f"row: there are {len(numbers)} nodes of type {kind!r}, got {row!r}")
         return numbers[row]

@@ -18,7 +18,7 @@ from torch import Tensor
 from mage._core.typing import Bits, Integers
 from mage._kernels import colours as kernels
 from mage._torch.graph_input import GraphInput
-from mage._torch.masking import MASKINGS, MaskingFunction
+from mage._torch.masking import CUTTING_EDGES, REPLACING_FEATURES, MaskingFunction
 from mage.games.participants import Participants
 from mage.graph import PlayerGraph, packing
 
@@ -69,16 +69,14 @@ class Colouring:
             masking: What absence means.
             rounds: Hops that messages travel.
         """
-        names = {function: name for name, function in MASKINGS.items()}
-        name = names.get(masking)
-        if name is None:
+        if masking not in CUTTING_EDGES | REPLACING_FEATURES:
             return None
         influence, source, salt = _influence(graph)
         return cls(
             column=participants.column.cpu().numpy().astype(np.int64),
             num_players=participants.num_players,
-            keeps_edges=name in ("zero", "mean"),
-            kinds=_kinds(graph, name),
+            keeps_edges=masking in REPLACING_FEATURES,
+            kinds=_kinds(graph, masking),
             influence=influence,
             source=source,
             salt=salt,
@@ -158,13 +156,13 @@ class Colouring:
         return first, np.argsort(self.column, kind="stable")
 
 
-def _kinds(graph: GraphInput, masking: str) -> Bits:
+def _kinds(graph: GraphInput, masking: MaskingFunction) -> Bits:
     """Words for what nodes carry when absent and when present [2, n]."""
     n = graph.num_nodes
     present = _row_bytes(graph.node.values(), n)
     absent = dict(graph.node)
-    if masking in ("zero", "mean") and "x" in absent:
-        data, _ = MASKINGS[masking](graph, torch.zeros(1, n, dtype=torch.bool, device=graph.device))
+    if masking in REPLACING_FEATURES and "x" in absent:
+        data, _ = masking(graph, torch.zeros(1, n, dtype=torch.bool, device=graph.device))
         absent["x"] = data.x
     kinds = _numbered(np.concatenate([_row_bytes(absent.values(), n), present]))
     return _words(kinds, _NODES).reshape(2, n)

@@ -144,9 +144,9 @@ def _agreement(
         generator = torch.Generator().manual_seed(0)
         outside = everything[~torch.isin(everything, nodes)]
         for share, blank in ((1.0, nodes), (0.7, nodes[:0]), (0.4, nodes[:0])):
-            kept = (torch.rand(len(nodes), generator=generator) < share).to(nodes.device)
-            some = nodes[kept | torch.isin(nodes, targets)]
-            if not agree(output(some, blank), output(torch.cat([some, outside]), blank), tolerance):
+            is_kept = (torch.rand(len(nodes), generator=generator) < share).to(nodes.device)
+            sample = nodes[is_kept | torch.isin(nodes, targets)]
+            if not agree(output(sample, blank), output(torch.cat([sample, outside]), blank), tolerance):
                 return True
         return False
 

@@ -245,9 +245,9 @@ class Game:
         """
         masks, readout = as_masks(coalitions, self.num_players), self.readout
         if readout is not None and readout.hides_probability:
-            both = (readout, readout.as_probability)
+            readouts = (readout, readout.as_probability)
             starts = range(0, len(masks), self.batch_size)
-            parts = [self.readings(masks[start : start + self.batch_size], both) for start in starts]
+            parts = [self.readings(masks[start : start + self.batch_size], readouts) for start in starts]
             answers = [part for part in parts if part is not None]
             if answers:
                 values, probabilities = np.concatenate(answers, axis=1)

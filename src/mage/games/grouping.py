@@ -68,10 +68,10 @@ def rings(edges: Any, num_nodes: int) -> Integers:
     chains = [pair for nodes in systems for pair in itertools.pairwise(nodes)]
     in_ring = np.zeros(num_nodes, dtype=np.bool_)
     in_ring[[v for nodes in systems for v in nodes]] = True
-    rest = matrix.tocoo()
-    outside = ~in_ring[rest.row] & ~in_ring[rest.col]
+    entries = matrix.tocoo()
+    outside = ~in_ring[entries.row] & ~in_ring[entries.col]
     links = np.concatenate(
-        [np.array(chains, dtype=np.int64).reshape(-1, 2), np.stack([rest.row, rest.col], 1)[outside]]
+        [np.array(chains, dtype=np.int64).reshape(-1, 2), np.stack([entries.row, entries.col], 1)[outside]]
     )
     return _canonical(connected_components(_adjacency(links, num_nodes), directed=False)[1])
 
@@ -252,8 +252,8 @@ def _merged(matrix: csr_array, labels: Integers, at_most: int) -> Integers:
     quotient = _quotient(matrix, labels)
     sizes = np.bincount(labels).tolist()
     ties: list[dict[int, float]] = [{} for _ in sizes]
-    both = quotient.tocoo()
-    for a, b, weight in zip(both.row.tolist(), both.col.tolist(), both.data.tolist(), strict=True):
+    entries = quotient.tocoo()
+    for a, b, weight in zip(entries.row.tolist(), entries.col.tolist(), entries.data.tolist(), strict=True):
         ties[a][b] = weight
     owner = np.arange(len(sizes))
     count = len(sizes)
@@ -285,8 +285,10 @@ def _adjacency(edges: Any, num_nodes: int) -> csr_array:
     """The symmetric adjacency matrix of undirected edges, each once, without loops."""
     pairs = np.asarray(edges, dtype=np.int64).reshape(-1, 2)
     pairs = pairs[pairs[:, 0] != pairs[:, 1]]
-    both = np.concatenate([pairs, pairs[:, ::-1]])
-    matrix = csr_array(coo_array((np.ones(len(both)), (both[:, 0], both[:, 1])), shape=(num_nodes, num_nodes)))
+    directed = np.concatenate([pairs, pairs[:, ::-1]])
+    matrix = csr_array(
+        coo_array((np.ones(len(directed)), (directed[:, 0], directed[:, 1])), shape=(num_nodes, num_nodes))
+    )
     matrix.data[:] = 1.0
     return matrix
 

@@ -137,10 +137,10 @@ def _tables_of_block(
     order, tables = block.order, block.tables
     places = positions_among(order, targets)
 
-    def same(chosen: Sequence[Table]) -> bool:
-        runner.forward.tables = tuple(chosen)
+    def same(tables: Sequence[Table]) -> bool:
+        runner.forward.tables = tuple(tables)
         try:
-            moved = runner.forward.with_rows(graph, chosen).restricted_to(order)
+            moved = runner.forward.with_rows(graph, tables).restricted_to(order)
             return _same(runner, runner.raw(moved, _everyone(graph), places), whole)
         except Exception as error:
             if raised_by_model(error):
@@ -149,7 +149,7 @@ def _tables_of_block(
         finally:
             runner.forward.tables = ()
 
-    chosen, movable = positional_tables(tables, same)
+    positional, movable = positional_tables(tables, same)
     if not movable and structures:
         raise ValueError(
             f"model: it carries a graph inside ({structures[0]}), which is not cut with the nodes of data; let it take "
@@ -161,7 +161,7 @@ def _tables_of_block(
             f"model: {embeddings[0]} has a row per node, but its rows do not go with the nodes alone; look it up by "
             "a feature of the nodes, such as data.n_id = torch.arange(data.num_nodes)"
         )
-    return chosen
+    return positional
 
 
 def _check_edges_matter(runner: MaskedModel, graph: GraphInput, targets: Tensor) -> None:
@@ -221,7 +221,7 @@ def _check_optional(runner: MaskedModel, graph: GraphInput, targets: Tensor, nam
         raise
     if not _same(runner, without, whole):
         names = runner.forward.names
-        less = tuple(each for each in names if each != name)
+        less = tuple(argument for argument in names if argument != name)
         raise ValueError(
             f"inputs: the model can do with or without {name}, which data has, and its answers differ; pass "
             f"inputs={names} or inputs={less}, as it was trained"

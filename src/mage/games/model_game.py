@@ -105,18 +105,18 @@ class ModelGame(Game):
             return graph, inputs, answers
 
         if request.masking != "auto":
-            whole, seen, answers = masked_by(request.masking)
+            whole, computation, answers = masked_by(request.masking)
         else:
             try:
-                whole, seen, answers = masked_by("split" if whole.all_edges.numel() else "remove")
+                whole, computation, answers = masked_by("split" if whole.all_edges.numel() else "remove")
             except EdgesIgnoredError:
-                whole, seen, answers = masked_by("remove")
-        participants = seen.participants
-        self.input_nodes, self.num_hops = whole.num_nodes, seen.num_hops
-        self.seen_nodes, self.seen_hops = seen.seen_nodes, seen.seen_hops
-        self.prediction: Floats = seen.output[0].double().cpu().numpy()
-        self._resolution = self.runner.resolution(seen.output)
-        self.readout = _readout(request, data, seen, answers)
+                whole, computation, answers = masked_by("remove")
+        participants = computation.participants
+        self.input_nodes, self.num_hops = whole.num_nodes, computation.num_hops
+        self.seen_nodes, self.seen_hops = computation.seen_nodes, computation.seen_hops
+        self.prediction: Floats = computation.output[0].double().cpu().numpy()
+        self._resolution = self.runner.resolution(computation.output)
+        self.readout = _readout(request, data, computation, answers)
         self._absent = {} if request.baseline is None else {self.readout: request.baseline}
         if request.groups is not None:
             players = participants.nodes[: participants.num_players].cpu().numpy()
@@ -267,29 +267,29 @@ class ModelGame(Game):
         if numbering is not None:
             values = self._by_states(self.states, numbering.coalitions) - baseline
             return np.asarray(values[numbering.rows])
-        worths, done = np.empty(graph.count_connected()), 0
+        worths, start = np.empty(graph.count_connected()), 0
         for block in graph.blocks():
-            part = slice(done, done + len(block.members))
+            part = slice(start, start + len(block.members))
             worths[part] = self._by_states(self.states, block.members) - baseline
-            done = part.stop
+            start = part.stop
             if tick is not None:
                 tick(len(block.members))
         return worths
 
     def _ask(self, coalitions: Bits) -> Floats:
         # A few questions are cheaper than finding out which of them are the same.
-        known = "states" in vars(self)
-        if (not known and len(coalitions) < _MANY) or self.states is None:
+        has_states = "states" in vars(self)
+        if (not has_states and len(coalitions) < _MANY) or self.states is None:
             return super()._ask(coalitions)
         return self._by_states(self.states, coalitions)
 
     def _by_states(self, states: StateWorths, coalitions: Bits) -> Floats:
         values = np.empty(len(coalitions))
-        answered = self._answered(coalitions)
-        values[answered] = states(coalitions[answered])
-        if not answered.all():
+        is_answered = self._answered(coalitions)
+        values[is_answered] = states(coalitions[is_answered])
+        if not is_answered.all():
             # Without its targets, or without any node, one coalition is like another.
-            values[~answered] = super()._ask(coalitions[~answered][:1])[0]
+            values[~is_answered] = super()._ask(coalitions[~is_answered][:1])[0]
         if not np.isfinite(values).all():
             return super()._ask(coalitions)  # says which coalition it is
         return values
@@ -310,13 +310,13 @@ class ModelGame(Game):
         return contributions_of(self, self.runner, self.participants, self.readout)
 
 
-def _readout(request: GraphRequest, data: Data | HeteroData, seen: ComputationGraph, answers: Tensor) -> Readout:
+def _readout(request: GraphRequest, data: Data | HeteroData, computation: ComputationGraph, answers: Tensor) -> Readout:
     """Which number is explained, by what the model says of a few graphs."""
     task = "binary" if request.task == "auto" and request.target is not None else request.task
     if request.level == "graph" and isinstance(data, Data):
-        check_columns(data, seen.output, request.task)
-    returned = checked_return_type(seen.last_step, answers, request.return_type, task)
-    return Readout.of(seen.output, request.task, request.target, request.output, returned)
+        check_columns(data, computation.output, request.task)
+    returned = checked_return_type(computation.last_step, answers, request.return_type, task)
+    return Readout.of(computation.output, request.task, request.target, request.output, returned)
 
 
 def _targets(request: GraphRequest, num_nodes: int, typed: TypedGraph | None) -> list[int]:

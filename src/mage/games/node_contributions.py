@@ -41,8 +41,8 @@ def one_graph_per_node(data: Data) -> int:
 def edges_are_alike(graph: GraphInput) -> bool:
     """Whether edges carry nothing, run both ways and come once, so that neighbours only differ by themselves."""
     pairs = set(map(tuple, graph.edge_index.T.tolist()))
-    both = all((j, i) in pairs and i != j for i, j in pairs)
-    return not graph.edge and both and len(pairs) == graph.edge_index.size(1)
+    symmetric = all((j, i) in pairs and i != j for i, j in pairs)
+    return not graph.edge and symmetric and len(pairs) == graph.edge_index.size(1)
 
 
 def kinds_of_nodes(graph: GraphInput) -> Integers:

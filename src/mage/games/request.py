@@ -154,8 +154,8 @@ class GraphRequest(ModelRequest):
                 raise ValueError(f"{name}: only nodes form groups; leave it out with players={self.players!r}")
         allowed = ("auto", "remove", *(("split",) if self.players == "edges" else ("zero", "mean")))
         if self.masking not in allowed:
-            what = "an absent edge is removed" if self.players == "edges" else "an absent feature is 'zero' or 'mean'"
-            raise ValueError(f"masking: {what}; got {self.masking!r} with players={self.players!r}")
+            rule = "an absent edge is removed" if self.players == "edges" else "an absent feature is 'zero' or 'mean'"
+            raise ValueError(f"masking: {rule}; got {self.masking!r} with players={self.players!r}")
 
     @property
     def level(self) -> str:

@@ -47,9 +47,9 @@ class PlayerGraph:
         self.num_edges = len(pairs)
         words = packing.num_words(self.num_players)
         self.adjacency_bits: Bits = np.zeros((self.num_players, words), dtype=np.uint64)
-        both = np.concatenate([pairs, pairs[:, ::-1]])
-        shift = (both[:, 1] % 64).astype(np.uint64)
-        np.bitwise_or.at(self.adjacency_bits, (both[:, 0], both[:, 1] // 64), np.uint64(1) << shift)
+        directed = np.concatenate([pairs, pairs[:, ::-1]])
+        shift = (directed[:, 1] % 64).astype(np.uint64)
+        np.bitwise_or.at(self.adjacency_bits, (directed[:, 0], directed[:, 1] // 64), np.uint64(1) << shift)
         self._edges: Integers | None = pairs
         for array in (pairs, self.adjacency_bits):
             array.setflags(write=False)
@@ -133,10 +133,10 @@ class PlayerGraph:
 
     def neighbour_lists(self) -> list[list[int]]:
         """Neighbours of each player, ascending."""
-        both = np.concatenate([self.edges, self.edges[:, ::-1]])
-        both = both[np.lexsort((both[:, 1], both[:, 0]))]
-        cuts = np.searchsorted(both[:, 0], np.arange(1, self.num_players))
-        return [near.tolist() for near in np.split(both[:, 1], cuts)]
+        directed = np.concatenate([self.edges, self.edges[:, ::-1]])
+        directed = directed[np.lexsort((directed[:, 1], directed[:, 0]))]
+        cuts = np.searchsorted(directed[:, 0], np.arange(1, self.num_players))
+        return [near.tolist() for near in np.split(directed[:, 1], cuts)]
 
     def __repr__(self) -> str:
         return f"PlayerGraph({self.num_players} players, {self.num_edges} edges)"

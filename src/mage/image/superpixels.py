@@ -35,8 +35,8 @@ def superpixel_graphs(images: AnyArray, workers: int = 1, progress: bool | None 
     """
     images = _checked(images, 3)
     segments = np.empty(images.shape, dtype=np.uint8)
-    for done, part in segment_images(images, workers, progress):
-        segments[done] = part
+    for positions, part in segment_images(images, workers, progress):
+        segments[positions] = part
     return graphs_of_segments(images, segments)
 
 
@@ -120,7 +120,7 @@ def _chunk_graphs(images: AnyArray, labels: AnyArray) -> RaggedGraphs:
     nodes = (labels + node_ptr[:-1, None, None]).ravel()
     rows, columns = np.broadcast_to(np.indices((side, side))[:, None], (2, *images.shape))
     # Whole numbers until the one division: no rounding that could depend on the order of summation.
-    sums = [np.bincount(nodes, each.ravel(), node_ptr[-1]) for each in (images, rows, columns)]
+    sums = [np.bincount(nodes, values.ravel(), node_ptr[-1]) for values in (images, rows, columns)]
     intensity, row, column = np.array(sums) / np.bincount(nodes, minlength=node_ptr[-1])
     centres = np.stack([row, column], axis=1) / side
     x = np.column_stack([np.repeat(intensity[:, None] / 255.0, 3, axis=1), centres]).astype(np.float32)

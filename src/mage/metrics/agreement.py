@@ -103,10 +103,10 @@ def signed_f1(positive: Any, negative: Any, signs: Any) -> float:
     """
     truth = as_array(signs)
     sides = ((positive, truth > 0), (negative, truth < 0))
-    chosen = [node_set(nodes, len(truth), "nodes") for nodes, _ in sides]
+    node_sets = [node_set(nodes, len(truth), "nodes") for nodes, _ in sides]
     true = [set(np.flatnonzero(mask).tolist()) for _, mask in sides]
-    right = sum(len(nodes & side) for nodes, side in zip(chosen, true, strict=True))
-    total = sum(map(len, (*chosen, *true)))
+    right = sum(len(nodes & side) for nodes, side in zip(node_sets, true, strict=True))
+    total = sum(map(len, (*node_sets, *true)))
     return 2 * right / total if any(true) else math.nan
 
 

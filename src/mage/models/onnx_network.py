@@ -31,7 +31,7 @@ class OnnxNetwork:
         self._session: Any = None
         inputs = self.session.get_inputs()
         if len(inputs) != 1 or len(inputs[0].shape) != 4:
-            shapes = ", ".join(f"{each.name} {each.shape}" for each in inputs)
+            shapes = ", ".join(f"{tensor.name} {tensor.shape}" for tensor in inputs)
             raise ValueError(f"model: {name} must take one input [b, c, h, w], it takes {shapes}")
         if inputs[0].type != "tensor(float)":
             raise ValueError(f"model: {name} must take 32-bit floats, it takes {inputs[0].type}")

@@ -49,14 +49,14 @@ def agreement(first: Explanation, second: Explanation) -> Agreement:
         )
     sides = [_sides(explanation) for explanation in (first, second)]
     ours, theirs = (set(side) for side in sides)
-    both = ours & theirs
+    shared = ours & theirs
     scores = first.node_scores, second.node_scores
     return Agreement(
-        shared=tuple(sorted(both)),
+        shared=tuple(sorted(shared)),
         first=tuple(sorted(ours - theirs)),
         second=tuple(sorted(theirs - ours)),
-        opposed=tuple(sorted(node for node in both if sides[0][node] != sides[1][node])),
-        jaccard=len(both) / len(ours | theirs) if ours | theirs else 1.0,
+        opposed=tuple(sorted(node for node in shared if sides[0][node] != sides[1][node])),
+        jaccard=len(shared) / len(ours | theirs) if ours | theirs else 1.0,
         correlation=_correlation(*scores),
     )
 
@@ -90,7 +90,8 @@ def agreement_card(first: Explanation, second: Explanation, labels: Sequence[str
         return ""
     lines = agreement_lines(agreement(first, second), first.names, labels)
     rows = "".join(
-        f'<tr><th scope="row">{html.escape(what)}</th><td>{html.escape(how)}</td></tr>' for what, how in lines
+        f'<tr><th scope="row">{html.escape(aspect)}</th><td>{html.escape(sentence)}</td></tr>'
+        for aspect, sentence in lines
     )
     return (
         '<section class="card agreement" aria-labelledby="agreement-heading"><div class="heading">'

@@ -55,16 +55,18 @@ def class_rows(explanation: Explanation) -> tuple[str, str] | None:
         f'<td class="number">{percent(float(chances[k]))}</td></tr>'
         for k in largest
     )
-    rest = len(chances) - len(largest)
-    more = f'<p class="faint">{plural(rest, "more class", "more classes")}</p>' if rest else ""
+    num_more = len(chances) - len(largest)
+    more = f'<p class="faint">{plural(num_more, "more class", "more classes")}</p>' if num_more else ""
     other = explanation.target != int(chances.argmax())
-    what = f'<p class="soft">Explained: {html.escape(class_name(explanation, explanation.target))}</p>' if other else ""
-    return answer, f'<table class="classes">{rows}</table>{more}{what}'
+    target = (
+        f'<p class="soft">Explained: {html.escape(class_name(explanation, explanation.target))}</p>' if other else ""
+    )
+    return answer, f'<table class="classes">{rows}</table>{more}{target}'
 
 
-def plural(count: int, one: str, several: str) -> str:
+def plural(count: int, singular: str, plural_form: str) -> str:
     """A count with its noun."""
-    return f"{count:,} {one if count == 1 else several}"
+    return f"{count:,} {singular if count == 1 else plural_form}"
 
 
 def sentence(text: str) -> str:

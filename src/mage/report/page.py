@@ -158,12 +158,12 @@ def _prediction(explanation: Explanation, suffix: str) -> str:
     anyway = f'<p class="soft saturation">{html.escape(sentence(remark))}</p>' if remark else ""
     if rows is None:
         value = html.escape(f"{explanation.prediction.ravel()[0]:.4g}")
-        answer, rest = value, ""
+        answer, table = value, ""
     else:
-        answer, rest = rows
+        answer, table = rows
     return (
         f'<section class="prediction card" id="prediction{suffix}" aria-label="Prediction"><p class="soft">'
-        f'The model predicts</p><p class="answer">{answer}</p>{rest}{_truth(explanation)}{anyway}</section>'
+        f'The model predicts</p><p class="answer">{answer}</p>{table}{_truth(explanation)}{anyway}</section>'
     )
 
 

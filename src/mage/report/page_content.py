@@ -14,7 +14,7 @@ from mage._core.typing import Floats, Integers
 from mage.drawing import MotifNames, scene_of, undirected_edges
 from mage.explanation.outcomes import class_name, effect_cells
 from mage.explanation.wording import pattern
-from mage.motifs import Motif, MotifSet
+from mage.motifs import Motif
 from mage.report.solutions import SolutionGrid, solution_grid
 
 if TYPE_CHECKING:
@@ -189,12 +189,6 @@ def _solutions(explanation: Explanation, grid: SolutionGrid) -> dict[str, Any]:
         },
         "solutions": solutions,
     }
-
-
-def _objective_against(solution: MotifSet) -> dict[str, float]:
-    """What the motifs against are worth to the search, where it found some by themselves."""
-    against = solution.against
-    return {} if against is None or not against.motifs else {"against": _short(against.objective)}
 
 
 def _kind(explanation: Explanation, names: MotifNames, players: tuple[int, ...]) -> list[str]:

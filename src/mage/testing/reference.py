@@ -46,14 +46,14 @@ def restricted(game: Game, graph: PlayerGraph | None = None) -> Worth:
 
     def components(coalition: frozenset[int]) -> list[frozenset[int]]:
         parts: list[frozenset[int]] = []
-        rest = set(coalition)
-        while rest:
-            todo, component = [rest.pop()], set()
+        remaining = set(coalition)
+        while remaining:
+            todo, component = [remaining.pop()], set()
             while todo:
                 player = todo.pop()
                 component.add(player)
-                near = rest.intersection(neighbours[player])
-                rest -= near
+                near = remaining.intersection(neighbours[player])
+                remaining -= near
                 todo.extend(near)
             parts.append(frozenset(component))
         return parts

@@ -79,15 +79,15 @@ def sentence_graphs(
     x: AnyArray = np.empty((0, 0))
 
     chunks = [words[start : start + CHUNK] for start in range(0, len(words), CHUNK)]
-    done = 0
+    first = 0
     with progress_bar("sentences", len(words), progress) as advance:
         for features, edges in mapped(partial(_chunk_graphs, encoder=encoder), chunks, workers):
-            count = min(CHUNK, len(words) - done)
-            if not done:  # filled in place: the parts and their concatenation would take the memory twice
+            count = min(CHUNK, len(words) - first)
+            if not first:  # filled in place: the parts and their concatenation would take the memory twice
                 x = np.empty((node_ptr[-1], features.shape[1]), dtype=np.float16)
-            x[node_ptr[done] : node_ptr[done + count]] = features
-            edge_index[:, edge_ptr[done] : edge_ptr[done + count]] = edges
-            done += count
+            x[node_ptr[first] : node_ptr[first + count]] = features
+            edge_index[:, edge_ptr[first] : edge_ptr[first + count]] = edges
+            first += count
             advance(count)
     return SentenceGraphs(words, RaggedGraphs(x, node_ptr, edge_index, edge_ptr))
 
@@ -107,8 +107,8 @@ def _checked(position: int, sentence: Sequence[str]) -> Words:
 def _chunk_graphs(sentences: Sequence[Words], encoder: str | Encoder) -> tuple[AnyArray, AnyArray]:
     """Features (float16) and edges of some sentences."""
     embed = _load_encoder(encoder) if isinstance(encoder, str) else encoder
-    embeddings = [np.asarray(each) for each in embed(sentences)]
-    shapes = [each.shape for each in embeddings]
+    embeddings = [np.asarray(matrix) for matrix in embed(sentences)]
+    shapes = [matrix.shape for matrix in embeddings]
     if not shapes or shapes != [(len(sentence), shapes[0][-1]) for sentence in sentences]:
         raise ValueError("encoder must return one array [words, d] for each sentence, with the same d for all")
     return np.concatenate(embeddings).astype(np.float16), _tree_edges(sentences)

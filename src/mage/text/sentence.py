@@ -134,6 +134,6 @@ def _tree(words: tuple[str, ...]) -> AnyArray:
     from mage.text.parsing import sentence_graphs
 
     parsed = sentence_graphs(
-        [words], lambda sentences: [np.zeros((len(each), 1)) for each in sentences], progress=False
+        [words], lambda sentences: [np.zeros((len(sentence), 1)) for sentence in sentences], progress=False
     )
     return parsed.graphs.edge_index

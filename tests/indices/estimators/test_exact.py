@@ -19,13 +19,13 @@ def test_order_above_the_number_of_players():
 def test_equals_the_myerson_package(seed):
     from myerson import MyersonCalculator
 
-    drawn = nx.gnp_random_graph(7, 0.35, seed=seed)
-    game = random_game(7, drawn, seed=seed)
+    network = nx.gnp_random_graph(7, 0.35, seed=seed)
+    game = random_game(7, network, seed=seed)
 
     def coalition_function(coalition, graph):
         return float(game.worth([set(coalition)])[0])
 
-    reference = MyersonCalculator(drawn, coalition_function).calculate_all_myerson_values()
+    reference = MyersonCalculator(network, coalition_function).calculate_all_myerson_values()
     ours = interactions(game, "myerson", method="exact")
     np.testing.assert_allclose(ours.values, [reference[i] for i in range(7)], atol=1e-10)
 
@@ -82,9 +82,9 @@ def test_components_of_the_graph_do_not_interact():
 
 
 def test_over_budget_is_refused_with_the_count_before_any_query():
-    drawn = nx.barabasi_albert_graph(20, 1, seed=0)
-    count = PlayerGraph.from_networkx(drawn).count_connected()
-    game = Game(lambda masks: masks.sum(axis=1), 20, drawn)
+    network = nx.barabasi_albert_graph(20, 1, seed=0)
+    count = PlayerGraph.from_networkx(network).count_connected()
+    game = Game(lambda masks: masks.sum(axis=1), 20, network)
     with pytest.raises(
         TooManyCoalitionsError, match=f"{count:,} connected coalitions.*budget allows 1,000.*permutation"
     ):
@@ -178,9 +178,9 @@ def test_a_failing_value_function_stops_the_run_and_keeps_what_was_paid():
     game = Game(value_fn, 10, batch_size=100)
     with pytest.raises(RuntimeError, match="value_fn raised RuntimeError"):
         interactions(game, method="exact")
-    known = len(game._memo)
-    assert known == 200  # two whole batches
-    assert interactions(game, method="exact").num_queries == 2**10 - 1 - known
+    num_known = len(game._memo)
+    assert num_known == 200  # two whole batches
+    assert interactions(game, method="exact").num_queries == 2**10 - 1 - num_known
 
 
 @pytest.mark.parametrize("order", [1, 2])

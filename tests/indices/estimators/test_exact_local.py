@@ -36,17 +36,17 @@ def is_local(graph, members, radius):
 @given(st.integers(1, 7), st.integers(0, 200), st.integers(0, 3))
 def test_local_coalitions_are_those_of_small_radius(players, seed, radius):
     graph = random_graph(players, 0.4, seed)
-    listed = packing.unpack(local_coalitions(graph, radius, 10_000), players)
-    computed = {tuple(np.flatnonzero(row).tolist()) for row in listed}
-    assert len(computed) == len(listed)
+    masks = packing.unpack(local_coalitions(graph, radius, 10_000), players)
+    coalitions = {tuple(np.flatnonzero(row).tolist()) for row in masks}
+    assert len(coalitions) == len(masks)
     expected = {
         members
         for size in range(1, players + 1)
         for members in itertools.combinations(range(players), size)
         if is_local(graph, set(members), radius)
     }
-    assert computed == expected
-    assert (np.diff(listed.sum(axis=1)) >= 0).all()
+    assert coalitions == expected
+    assert (np.diff(masks.sum(axis=1)) >= 0).all()
 
 
 def local_game(graph, radius, seed):
@@ -191,8 +191,8 @@ def test_real_molecules():
     dataset = mage.datasets.load("benzene")
     torch.manual_seed(0)
     model = GIN(14, 2, 16).eval()
-    chosen = [i for i in range(200) if 18 <= dataset[i].num_nodes <= 19][:3]
-    for i in chosen:
+    positions = [i for i in range(200) if 18 <= dataset[i].num_nodes <= 19][:3]
+    for i in positions:
         # In double precision, where they are the same, and in the usual one, where the index rests on differences of
         # outputs: their size says what rounding is.
         double = copy.deepcopy(model).double()
@@ -234,12 +234,12 @@ def test_models_that_do_not_take_computation_trees_see_coalitions(monkeypatch):
     game = ModelGame(model, data, masking="split", output="logit")
     reach = measure_reach(game, game.node_contributions, seed=0)
     assert reach.extra_hop
-    refused = []
-    monkeypatch.setattr(nodes, "_from_trees", lambda *_: refused.append("asked"))
+    calls = []
+    monkeypatch.setattr(nodes, "_from_trees", lambda *_: calls.append("asked"))
     computed = mage.interactions(game, method="exact-local")
     exact = mage.interactions(ModelGame(model, data, masking="split", output="logit"), method="exact")
     assert computed.values == pytest.approx(exact.values, abs=1e-12)
-    assert not refused
+    assert not calls
 
 
 @pytest.mark.parametrize("what", ["nothing", "weights", "one way", "twice", "loops"])
@@ -312,14 +312,14 @@ def test_molecules_that_have_too_many_coalitions():
 def test_few_players_are_checked_in_full():
     """A complete graph but for one edge: only that of its two ends tells that they act together."""
     edges = [pair for pair in itertools.combinations(range(6), 2) if pair != (0, 1)]
-    refused = 0
+    num_refused = 0
     for seed in range(40):
         game = random_game(6, edges, seed=seed)
         try:
             mage.interactions(game, "shapley-taylor", method="exact-local", radius=6)
         except NotLocalError:
-            refused += 1
-    assert refused == 40
+            num_refused += 1
+    assert num_refused == 40
 
 
 def test_the_budget_holds_for_the_checks_too():

@@ -24,19 +24,19 @@ def pose(**fields):
 
 
 def test_it_is_the_number_of_neighbourhoods():
-    posed = pose()
-    graph, hops = posed.game.graph, posed.game.num_hops
+    problem = pose()
+    graph, hops = problem.game.graph, problem.game.num_hops
     total = sum(Neighbourhoods(graph, root, hops).count(10**6) for root in range(9))
-    assert exact_local_size(posed, cap=total - 1) == total
-    queries = posed.game.num_queries
-    assert exact_local_size(posed, cap=10**6) == total
-    assert exact_local_size(posed, cap=3) == 4
-    assert posed.game.num_queries == queries
+    assert exact_local_size(problem, cap=total - 1) == total
+    queries = problem.game.num_queries
+    assert exact_local_size(problem, cap=10**6) == total
+    assert exact_local_size(problem, cap=3) == 4
+    assert problem.game.num_queries == queries
 
 
 def test_games_without_a_model_have_none():
-    posed = Problem.of(mage.Game(lambda masks: masks.sum(axis=1), 4, [(0, 1), (1, 2)]), IndexRequest())
-    assert exact_local_size(posed) is None
+    problem = Problem.of(mage.Game(lambda masks: masks.sum(axis=1), 4, [(0, 1), (1, 2)]), IndexRequest())
+    assert exact_local_size(problem) is None
 
 
 def test_auto_has_a_lower_limit(monkeypatch):

@@ -49,16 +49,16 @@ def test_terms_are_the_discrete_derivatives(game, order, seed):
     batches = list(multilinear._batches(problem, iter([sets]), 6, 1))
     worth = restricted(game)
     subsets = [s for size in problem.sampled_sizes for s in itertools.combinations(range(game.num_players), size)]
-    done = 0
+    first = 0
     for terms in batches[0]:
         contributions = terms.weights * game.worth_of_bits(terms.coalitions)
         for row, (start, end) in enumerate(zip([0, *terms.ends[:-1]], terms.ends, strict=True)):
             values = np.bincount(terms.targets[start:end], contributions[start:end], minlength=len(subsets))
-            present = set(np.flatnonzero(masks[done + row]).tolist())
-            expected = [weights[done + row, len(s) - 1] * derivative(worth, s, present - set(s)) for s in subsets]
+            present = set(np.flatnonzero(masks[first + row]).tolist())
+            expected = [weights[first + row, len(s) - 1] * derivative(worth, s, present - set(s)) for s in subsets]
             np.testing.assert_allclose(values, expected, atol=1e-11)
-        done += len(terms.ends)
-    assert done == 6
+        first += len(terms.ends)
+    assert first == 6
 
 
 def scores(estimate, exact):

@@ -30,10 +30,10 @@ def test_is_algorithm_1_for_the_same_orderings(game, order, seed):
 
 
 def test_is_algorithm_1_beyond_64_players():
-    drawn = nx.random_labeled_tree(70, seed=2)
+    network = nx.random_labeled_tree(70, seed=2)
     rng = np.random.default_rng(0)
     weights = rng.normal(size=70)
-    game = Game(lambda masks: np.tanh(masks @ weights), 70, drawn)
+    game = Game(lambda masks: np.tanh(masks @ weights), 70, network)
     orderings = np.array([rng.permutation(70) for _ in range(2)])
     ours = interactions(game, order=2, orderings=orderings)
     np.testing.assert_allclose(ours.values, algorithm_1(game, 2, orderings), atol=1e-11)
@@ -50,8 +50,8 @@ def test_all_orderings_give_the_exact_index(order):
 @pytest.mark.parametrize("antithetic", [False, True])
 @pytest.mark.parametrize("order", [1, 2, 3])
 def test_converges_within_its_own_standard_errors(order, antithetic):
-    drawn = nx.barabasi_albert_graph(9, 2, seed=3)
-    game = random_game(9, drawn, seed=5)
+    network = nx.barabasi_albert_graph(9, 2, seed=3)
+    game = random_game(9, network, seed=5)
     exact = interactions(game, order=order, method="exact")
     estimate = interactions(game, order=order, permutations=4000, method="permutation", antithetic=antithetic, seed=11)
     sampled = estimate.std_error > 0
@@ -67,16 +67,16 @@ def test_converges_within_its_own_standard_errors(order, antithetic):
 def test_standard_errors_are_those_of_repeated_runs():
     game = random_game(7, nx.cycle_graph(7), seed=1)
     runs = [interactions(game, permutations=200, method="permutation", seed=seed) for seed in range(300)]
-    observed = np.std([run.values for run in runs], axis=0, ddof=1)[7:]
-    claimed = np.sqrt(np.mean([run.std_error**2 for run in runs], axis=0))[7:]
-    np.testing.assert_allclose(claimed, observed, rtol=0.15)
+    spread = np.std([run.values for run in runs], axis=0, ddof=1)[7:]
+    std_error = np.sqrt(np.mean([run.std_error**2 for run in runs], axis=0))[7:]
+    np.testing.assert_allclose(std_error, spread, rtol=0.15)
 
 
 @pytest.mark.parametrize("permutations", [20, 50, 100])
-@pytest.mark.parametrize("drawn", [nx.path_graph(9), nx.random_labeled_tree(10, seed=3), nx.cycle_graph(8)])
-def test_intervals_hold_the_truth_where_few_orderings_matter(drawn, permutations):
+@pytest.mark.parametrize("network", [nx.path_graph(9), nx.random_labeled_tree(10, seed=3), nx.cycle_graph(8)])
+def test_intervals_hold_the_truth_where_few_orderings_matter(network, permutations):
     """In thin graphs distant players rarely meet: their terms are lopsided, and plain errors cover 89 to 91 %."""
-    game = random_game(len(drawn), PlayerGraph(len(drawn), list(drawn.edges)), seed=1)
+    game = random_game(len(network), PlayerGraph(len(network), list(network.edges)), seed=1)
     exact = interactions(game, method="exact").of_size(2)[1]
     covered = []
     for seed in range(200):
@@ -95,14 +95,14 @@ def test_lower_orders_are_exact_in_a_sampled_index():
 
 def tree_game(memo_capacity=1 << 20):
     weights = np.random.default_rng(0).normal(size=20)
-    drawn = nx.barabasi_albert_graph(20, 1, seed=1)
+    network = nx.barabasi_albert_graph(20, 1, seed=1)
 
     def worth(masks):
         # Products of matrices, and numpy's tanh, round a row differently in different batches.
         sums = (masks * weights).sum(axis=1)
         return sums / (1 + np.abs(sums))
 
-    return Game(worth, 20, drawn, memo_capacity=memo_capacity)
+    return Game(worth, 20, network, memo_capacity=memo_capacity)
 
 
 @pytest.mark.parametrize("order", [1, 2, 3])

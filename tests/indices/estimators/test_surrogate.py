@@ -106,10 +106,10 @@ def test_small_and_whole_coalitions_are_always_asked_for():
     graph = mage.PlayerGraph(9, [(i, i + 1) for i in range(5)] + [(6, 7), (7, 8)])
     population = population_of(graph, 2)
     rows = essential(population, 1000)
-    chosen = {tuple(np.flatnonzero(row).tolist()) for row in packing.unpack(population.members[rows], 9)}
-    assert {(i,) for i in range(9)} | {tuple(edge) for edge in graph.edges.tolist()} <= chosen
-    assert {(0, 1, 2, 3, 4, 5), (6, 7, 8), (0, 1, 2, 3, 4), (1, 2, 3, 4, 5), (6, 7), (7, 8)} <= chosen
-    assert (0, 1, 2) not in chosen
+    coalitions = {tuple(np.flatnonzero(row).tolist()) for row in packing.unpack(population.members[rows], 9)}
+    assert {(i,) for i in range(9)} | {tuple(edge) for edge in graph.edges.tolist()} <= coalitions
+    assert {(0, 1, 2, 3, 4, 5), (6, 7, 8), (0, 1, 2, 3, 4), (1, 2, 3, 4, 5), (6, 7), (7, 8)} <= coalitions
+    assert (0, 1, 2) not in coalitions
     assert len(essential(population, 12)) == 12
 
 
@@ -150,14 +150,14 @@ def test_intervals_cover_and_there_is_no_bias(order, number):
     graph = mage.PlayerGraph(10, list(nx.barabasi_albert_graph(10, 2, seed=5).edges))
     game = smooth_game(graph, 3, noise=0.3)
     exact = mage.interactions(game, order=order, method="exact")
-    chosen = slice(sum(1 for term in exact.coalitions if len(term) < order), None)
+    top_order = slice(sum(1 for term in exact.coalitions if len(term) < order), None)
     runs = [
         mage.interactions(game, order=order, method="surrogate", budget=180, regressor="ridge", seed=seed)
         for seed in range(number)
     ]
-    errors = np.array([run.values - exact.values for run in runs])[:, chosen]
-    claimed = np.array([run.std_error for run in runs])[:, chosen]
-    covered = float(np.mean(np.abs(errors) <= 1.96 * claimed))
+    errors = np.array([run.values - exact.values for run in runs])[:, top_order]
+    std_errors = np.array([run.std_error for run in runs])[:, top_order]
+    covered = float(np.mean(np.abs(errors) <= 1.96 * std_errors))
     assert 0.92 <= covered <= 0.98
     # Bias: the mean over runs, in its own standard error, is a sample of standard normals.
     z = errors.mean(axis=0) / (errors.std(axis=0, ddof=1) / np.sqrt(len(runs)))
@@ -294,9 +294,9 @@ def test_auto_says_what_it_takes_and_why(caplog):
     assert exact.method == "exact"
     assert exact.reason == f"{count:,} connected coalitions, limit 100,000"
     assert f"takes exact: {exact.reason}" in caplog.text
-    few = mage.interactions(smooth_game(graph, 1), budget=300)
-    assert (few.method, few.reason) == ("surrogate", f"{count:,} connected coalitions, limit 300")
-    assert f"takes surrogate: {few.reason}" in caplog.text
+    estimate = mage.interactions(smooth_game(graph, 1), budget=300)
+    assert (estimate.method, estimate.reason) == ("surrogate", f"{count:,} connected coalitions, limit 300")
+    assert f"takes surrogate: {estimate.reason}" in caplog.text
     with pytest.raises(ValueError, match="budget: 60 is too small"):
         mage.interactions(smooth_game(graph, 1), budget=60)
     reason = f"{count:,} connected coalitions, limit 60; not surrogate: budget: 60"
@@ -316,19 +316,19 @@ def learning(method):
 @pytest.mark.parametrize("method", [long_case("surrogate"), "permutation"])
 def test_tolerance_stops_as_soon_as_it_is_met(method):
     graph = mage.PlayerGraph(14, list(nx.barabasi_albert_graph(14, 2, seed=4).edges))
-    seen = []
+    errors = []
     options = {"method": method, "budget": 5000, **learning(method)}
     free = mage.interactions(
-        smooth_game(graph, 1), callback=lambda estimate: seen.append(estimate.std_error.max()), **options
+        smooth_game(graph, 1), callback=lambda estimate: errors.append(estimate.std_error.max()), **options
     )
     assert free.stopped == "budget"
-    target = seen[1]
+    target = errors[1]
     estimate = mage.interactions(smooth_game(graph, 1), tolerance=target, **options)
     assert estimate.stopped == "tolerance"
     assert estimate.std_error.max() <= target
     assert estimate.num_queries < free.num_queries
     # Not before: the look before this one was still above it.
-    assert min(seen[: seen.index(estimate.std_error.max())], default=np.inf) > target
+    assert min(errors[: errors.index(estimate.std_error.max())], default=np.inf) > target
 
 
 @pytest.mark.parametrize(

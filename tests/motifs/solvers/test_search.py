@@ -77,26 +77,26 @@ def hard(order=2, n=26, seed=0):
 
 @pytest.mark.parametrize("order", [2, 3])
 def test_a_tightened_division_makes_the_bound_lower_and_the_search_shorter(order):
-    posed = hard(order, n=18)
-    plain = run_search(posed, Division.even(posed), None, MANY)
-    division = Division.even(posed).tightened(posed, posed.objective(plain.labels), 100)
-    tight = run_search(posed, division, None, MANY)
-    assert posed.objective(tight.labels) == pytest.approx(posed.objective(plain.labels), rel=1e-12)
+    problem = hard(order, n=18)
+    plain = run_search(problem, Division.even(problem), None, MANY)
+    division = Division.even(problem).tightened(problem, problem.objective(plain.labels), 100)
+    tight = run_search(problem, division, None, MANY)
+    assert problem.objective(tight.labels) == pytest.approx(problem.objective(plain.labels), rel=1e-12)
     assert tight.work < plain.work
-    first = [run_search(posed, each, None, 1).bound for each in (division, Division.even(posed))]
+    first = [run_search(problem, shares, None, 1).bound for shares in (division, Division.even(problem))]
     assert first[0] < 0.95 * first[1]
 
 
 def test_required_and_forbidden_nodes_hold_in_every_stage():
-    posed = hard()
+    problem = hard()
     required, forbidden = np.zeros((2, 26), dtype=bool)
     required[[3, 20]] = True
     forbidden[[0, 7]] = True
-    posed = replace(posed, required=required, forbidden=forbidden)
-    outcome = search_motifs(posed, None, 3_000)
+    problem = replace(problem, required=required, forbidden=forbidden)
+    outcome = search_motifs(problem, None, 3_000)
     assert outcome.work == 3_000
-    assert posed.feasible(outcome.labels)
-    assert outcome.bound >= posed.objective(outcome.labels)
+    assert problem.feasible(outcome.labels)
+    assert outcome.bound >= problem.objective(outcome.labels)
 
 
 @given(motif_problems(9, [1, 2, 3]), st.integers(1, 12))
@@ -112,8 +112,8 @@ def test_local_search_keeps_families_feasible_and_makes_none_worse(problem, limi
 def test_local_search_improves_what_a_short_search_finds():
     gains = []
     for seed in range(5):
-        posed = hard(order=3, seed=seed)
-        start = run_search(posed, Division.even(posed), None, 12).labels
-        gains.append(posed.objective(improved(posed, start)) / posed.objective(start))
+        problem = hard(order=3, seed=seed)
+        start = run_search(problem, Division.even(problem), None, 12).labels
+        gains.append(problem.objective(improved(problem, start)) / problem.objective(start))
     assert min(gains) >= 1
     assert max(gains) > 1.01

@@ -50,8 +50,8 @@ class Multilinear(Estimator):
         source = random_sets(problem, request.antithetic, request.seed)
         name = "random set" if unit == 1 else f"group of {unit} random sets"
         draws = Draws(_batches(problem, source, count, unit), count, unit, name)
-        estimate, done = average(problem, draws, monitor, progress)
-        return estimate._replace(num_samples=done)
+        estimate, num_samples = average(problem, draws, monitor, progress)
+        return estimate._replace(num_samples=num_samples)
 
 
 class RandomSets(NamedTuple):
@@ -107,8 +107,8 @@ def _batches(problem: Problem, source: Iterator[RandomSets], count: int, unit: i
         return kernels.collect_terms(bits, binomials, sets, weights, start, sizes.start, *terms)
 
     for batch in source:
-        few = RandomSets(np.ascontiguousarray(batch.sets[:count]), np.ascontiguousarray(batch.weights[:count]))
-        yield collected(len(few.sets), unit, bits.shape[1], partial(collect, few))
-        count -= len(few.sets)
+        part = RandomSets(np.ascontiguousarray(batch.sets[:count]), np.ascontiguousarray(batch.weights[:count]))
+        yield collected(len(part.sets), unit, bits.shape[1], partial(collect, part))
+        count -= len(part.sets)
         if count == 0:
             return

@@ -62,8 +62,8 @@ class Permutation(Estimator):
             source = random_orderings(problem.num_players, request.antithetic, request.seed)
         name = "pair of orderings" if unit == 2 else "ordering"
         draws = Draws(_batches(problem, source, count, unit), count, unit, name)
-        estimate, done = average(problem, draws, monitor, progress)
-        return estimate._replace(num_permutations=done)
+        estimate, num_permutations = average(problem, draws, monitor, progress)
+        return estimate._replace(num_permutations=num_permutations)
 
 
 def orderings_fit(problem: Problem, orderings: int, budget: int) -> bool:

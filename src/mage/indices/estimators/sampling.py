@@ -57,12 +57,14 @@ def collected(count: int, unit: int, words: int, collect: Collect, capacity: int
             np.empty(capacity, dtype=np.int64),
             np.zeros(count - start, dtype=np.int64),
         )
-        done = collect(start, terms) // unit * unit
-        if done == 0:
+        num_draws = collect(start, terms) // unit * unit
+        if num_draws == 0:
             capacity *= 2
             continue
-        start, written = start + done, terms.ends[done - 1]
-        yield Terms(terms.coalitions[:written], terms.weights[:written], terms.targets[:written], terms.ends[:done])
+        start, written = start + num_draws, terms.ends[num_draws - 1]
+        yield Terms(
+            terms.coalitions[:written], terms.weights[:written], terms.targets[:written], terms.ends[:num_draws]
+        )
 
 
 @dataclass(frozen=True)
@@ -128,14 +130,14 @@ def average(problem: Problem, draws: Draws, monitor: Monitor, progress: bool | N
     needed = _Needed(ends, budget)
     moments = _Moments.of(problem.num_sampled)
     certain: Floats | None = None
-    done, stop, stopped, look = 0, False, "", 0.0
+    num_draws, stop, stopped, look = 0, False, "", 0.0
 
     def estimate() -> Estimate:
         values = boundary_values(problem.game, problem.measures, ends) if certain is None else certain.copy()
         errors, sampled = np.zeros_like(values), slice(len(values) - len(moments.mean), None)
         values[sampled] += moments.mean
-        errors[sampled] = _standard_errors(problem, moments, done // unit)
-        return Estimate(values, errors, moments.deviations(done // unit), stopped=stopped)
+        errors[sampled] = _standard_errors(problem, moments, num_draws // unit)
+        return Estimate(values, errors, moments.deviations(num_draws // unit), stopped=stopped)
 
     limited = problem.request.budget is not None
     with progress_bar("sampled index", budget if limited else draws.count, progress) as tick:
@@ -144,9 +146,9 @@ def average(problem: Problem, draws: Draws, monitor: Monitor, progress: bool | N
                 for terms in batch:
                     before = needed.count
                     # Without a word from the user one draw is always made, whatever it costs.
-                    fitting = needed.units(terms, unit, least=0 if limited or done else 1)
+                    fitting = needed.units(terms, unit, least=0 if limited or num_draws else 1)
                     stop = fitting < len(terms.ends) // unit
-                    if done + fitting == 0:
+                    if num_draws + fitting == 0:
                         raise ValueError(
                             f"budget: {budget:,} is too small; the smaller sets and one {draws.name} need "
                             f"{needed.at_least:,} coalitions"
@@ -155,29 +157,31 @@ def average(problem: Problem, draws: Draws, monitor: Monitor, progress: bool | N
                         certain = boundary_values(problem.game, problem.measures, ends)
                     last = terms.ends[fitting * unit - 1] if fitting else 0
                     contributions = terms.weights[:last] * problem.game.worth_of_bits(terms.coalitions[:last])
-                    kernels.add_units(terms.ends, unit, fitting, terms.targets, contributions, done // unit, *moments)
-                    done += fitting * unit
+                    kernels.add_units(
+                        terms.ends, unit, fitting, terms.targets, contributions, num_draws // unit, *moments
+                    )
+                    num_draws += fitting * unit
                     tick(needed.count - before if limited else fitting * unit)
                     if stop:
                         stopped = "budget"
                         if not limited:
                             _log.info(
-                                "sampling ends at %s coalitions after %d draws; budget= allows more", budget, done
+                                "sampling ends at %s coalitions after %d draws; budget= allows more", budget, num_draws
                             )
                         break
-                if stop or done >= draws.count:
+                if stop or num_draws >= draws.count:
                     break
-                if done >= look:
-                    look = done * _LOOK_GROWTH
+                if num_draws >= look:
+                    look = num_draws * _LOOK_GROWTH
                     stopped = monitor.verdict(estimate())
                     if stopped:
                         break
         except KeyboardInterrupt:
             # What was paid for is worth keeping, once there is enough of it to tell the error.
-            if done < 2 * unit:
+            if num_draws < 2 * unit:
                 raise
             stopped = "interrupted"
-    return estimate(), done
+    return estimate(), num_draws
 
 
 def _standard_errors(problem: Problem, moments: _Moments, units: int) -> Floats:

@@ -107,7 +107,7 @@ def _lead(entries: Sequence[Entry]) -> str:
     if verdicts:
         facts.append(f"{sum(verdicts)} of {len(verdicts)} predicted rightly")
     facts.append(f"{sum(explanation.interactions.exact for explanation in explanations)} with an exact index")
-    facts.append(f"{sum(each.motifs.proof == PROVEN for each in explanations)} with motifs {PROVEN}")
+    facts.append(f"{sum(explanation.motifs.proof == PROVEN for explanation in explanations)} with motifs {PROVEN}")
     queries = float(np.median([explanation.num_queries for explanation in explanations]))
     facts.append(f"median {queries:,.0f} runs of the model")
     facts.append(f"{sum(explanation.seconds for explanation in explanations):,.0f} s in all")

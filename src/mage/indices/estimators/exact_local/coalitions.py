@@ -64,7 +64,7 @@ def values_from_coalitions(problem: Problem, radius: int, budget: int, progress:
     dividends = worths.copy()
     kernels.subtract_smaller(family, np.searchsorted(sizes, np.arange(game.num_players + 2), side="right"), dividends)
     _check(game, checks, family, dividends, radius)
-    by_size = [_summed(family, sizes, dividends, game.num_players, *each) for each in problem.measures.items()]
+    by_size = [_summed(family, sizes, dividends, game.num_players, *measure) for measure in problem.measures.items()]
     return np.concatenate(by_size)
 
 

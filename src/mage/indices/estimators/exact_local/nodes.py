@@ -131,8 +131,8 @@ def _from_trees(
             roots = examples.roots[rows]
             tree = contributions.tree(examples.members[rows], roots, colouring)
             if game.num_queries + tree.queries(game.num_players) > last:
-                done = start / count
-                raise _too_many(f"more than the {budget:,} queries that budget leaves, which sufficed for {done:.0%}")
+                share = start / count
+                raise _too_many(f"more than the {budget:,} queries that budget leaves, which sufficed for {share:.0%}")
             values[rows] = contributions.of_tree(tree, len(roots))
             tick(len(roots))
     return values

@@ -115,10 +115,10 @@ class Population:
         """
         if self.parts is None or self.shares is None:
             return np.zeros((0, len(self.index(np.zeros(0)))))
-        each = np.stack(
+        estimates = np.stack(
             [self.index(worths[rows] * share, rows) for rows, share in zip(self.parts, self.shares, strict=True)]
         )
-        return np.asarray((each - each.mean(axis=0)) / np.sqrt(len(each) * (len(each) - 1)))
+        return np.asarray((estimates - estimates.mean(axis=0)) / np.sqrt(len(estimates) * (len(estimates) - 1)))
 
 
 def connected_population(

@@ -16,7 +16,7 @@ from mage._core.printing import printable
 from mage._version import __version__
 
 EXIT_CODES: Mapping[int, str] = {
-    0: "the command did what it was asked to do",
+    0: "the command was successful",
     1: "a failure: a library, a file or a download is missing, or the model raised an error",
     2: "wrong arguments; the message names the option",
     3: "some graphs or images failed, the others are done; `--retry-failed` tries the failed ones again",

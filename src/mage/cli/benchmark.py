@@ -125,7 +125,7 @@ def _check_options(graphs: int | None, batch: int, export: Path | None) -> None:
 
 
 def _say_overview(console: SafeConsole, results: Store | None, as_json: bool) -> None:
-    """The experiments that come with the library; or, of a store, what it holds, whatever experiments it is from."""
+    """The experiments that ship with the library; or the content of a store, of all experiments."""
     if results is None:
         from mage import experiments
 

@@ -49,9 +49,8 @@ class MotifRequest:
             motifs against it.
         connected: False lets a motif be any set of nodes.
         objective: The weights of the terms. ``"signed"``: positive terms of the top order by τ, negative terms by
-            1 − τ, and lower orders with their sign; or ``"paper"``, all orders as the top order. ``"auto"`` is signed at order 3
-            and the paper's below, where single nodes are the only lower order. See
-            :data:`mage.motifs.objective.OBJECTIVES`.
+            1 − τ, and lower orders with their sign. ``"paper"``: all orders as the top order. ``"auto"`` is signed at
+            order 3 and the paper's at lower orders. See :data:`mage.motifs.objective.OBJECTIVES`.
         noise_floor: Interactions of at most this share of the largest of their sign count as zero; with
             ``objective="signed"`` those of the top order only.
         include: Nodes that must be in some motif.

@@ -1,9 +1,9 @@
 """Four indices of one small game side by side: ``python examples/four_indices.py [FILE.svg]``.
 
-A made-up alarm for para-nitroaniline rings for a nitro group, an amine and a ring, and it saturates. Because it
-saturates, the nitro group and the amine take from each other even when nothing joins them. Indices that do not see the
-graph report this as an interaction across the molecule; the structure-aware ones let two groups interact only through
-atoms that connect them, and ask for fewer coalitions.
+The game is an invented alarm for para-nitroaniline. A nitro group, an amine and a ring raise its score, and the score
+saturates. Because it saturates, the nitro group reduces the effect of the amine, even if no atoms connect the two.
+Indices that ignore the graph report this as an interaction across the molecule. In the structure-aware indices two
+groups interact only through atoms that connect them, and fewer coalitions are evaluated.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ def main() -> None:
         print(results[-1])
     print(mage.find_motifs(results[-1], num_motifs=2, max_nodes=5))
     path = sys.argv[1] if len(sys.argv) > 1 else "four_indices.svg"
-    save_figure(plot_indices(results, title="Who acts with whom?"), path)
+    save_figure(plot_indices(results, title="Which atoms act together?"), path)
     print(f"wrote {path}")
 
 

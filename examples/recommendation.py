@@ -1,8 +1,8 @@
 """Why this item for this user? ``python examples/recommendation.py [page.html]``.
 
 Users buy items of the kinds that they like, and a few others. A graph network with an embedding per user and per item
-learns to tell purchases from other pairs, and recommends an item that the user does not have yet. The explanation names
-the users and items behind the recommendation, as paths between the two.
+learns to distinguish purchases from other pairs. It recommends an item that the user does not have yet. The
+explanation shows the users and items that led to the recommendation, as paths between the user and the item.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ class Recommender(nn.Module):
 
 
 def train(data: HeteroData, epochs: int = 120, seed: int = 0) -> Recommender:
-    """A recommender that tells purchases from other pairs; part of them is hidden from it in each epoch."""
+    """A recommender that distinguishes purchases from other pairs; it predicts purchases that are hidden."""
     torch.manual_seed(seed)
     model, edges = Recommender(data), data[BUYS].edge_index
     optimizer = torch.optim.Adam(model.parameters(), lr=0.02, weight_decay=1e-3)

@@ -1,8 +1,9 @@
 """Phrases for and against a prediction: ``python examples/sentences.py [gcn gin gat]``.
 
-Sentences of two minds, explained by the networks for GraphSST2 that ship with the library. No data is needed: parser
-and encoder come with the extra ``text``. With τ = 0.5 both sides count alike; m = 4 phrases of together 30 % of the
-words are the paper's choice for sentences. The last lines compare with the words that a reader would underline.
+Sentences with mixed sentiment, predicted by the networks for GraphSST2 that ship with the library. No data is needed:
+parser and encoder come with the extra ``text``. With τ = 0.5 both sides have the same weight. Up to m = 4 phrases with
+together 30 % of the words are the paper's choice for sentences. The last lines of the output compare the phrases with
+the words that a reader would underline.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from mage.cli.text import marked_sentence
 from mage.models import pretrained
 
 CLASSES = ("negative", "positive")
-# What a reader would underline: words that praise and words that blame.
+# The words that a reader would underline: positive words and negative words.
 SENTENCES = {
     "A brilliant cast is wasted on a dull plot.": ({"brilliant"}, {"wasted", "dull"}),
     "The script is a mess, yet the young actress deserves every award she wins.": (
@@ -31,7 +32,7 @@ SENTENCES = {
 
 
 def underlined(explanation: mage.Explanation) -> tuple[set[str], set[str]]:
-    """Words in phrases that praise and in phrases that blame, whichever of the two the verdict is."""
+    """Words in positive phrases and words in negative phrases, for either prediction."""
     sides: dict[int, set[str]] = {1: set(), -1: set()}
     for motif in explanation.motifs:
         sides[motif.sign if explanation.target == 1 else -motif.sign].update(motif.names)
@@ -39,7 +40,7 @@ def underlined(explanation: mage.Explanation) -> tuple[set[str], set[str]]:
 
 
 def main(kinds: list[str]) -> None:
-    """Print each sentence as each network reads it."""
+    """Print each sentence with the phrases of each network."""
     console = Console(highlight=False, soft_wrap=True)
     networks = {kind: pretrained("graph_sst2", kind) for kind in kinds}
     agreeing = dict.fromkeys(kinds, 0)

@@ -2,8 +2,8 @@
 
 MUTAG has 188 molecules, mutagenic or not, as text files (``MUTAG_A.txt`` and so on); by default they are read from
 ``$MAGE_DATA/mutag``. Here each element is a type of nodes, and a bond between two elements is a relation. A network
-with weights of its own for each relation learns to tell the classes apart in a few seconds, and each explanation names
-its motifs by elements, such as ``nitrogen – (2 × oxygen)``: the nitro group.
+with separate weights for each relation learns the classes in a few seconds. The explanations name motifs by their
+elements, such as ``nitrogen – (2 × oxygen)``: the nitro group.
 """
 
 from __future__ import annotations
@@ -81,7 +81,7 @@ class Network(nn.Module):
 
 
 def train(graphs: Sequence[HeteroData], epochs: int = 30, seed: int = 0) -> Network:
-    """A network that tells mutagenic molecules from others."""
+    """A network that distinguishes mutagenic molecules from others."""
     torch.manual_seed(seed)
     model = Network(graphs[0].edge_types)
     optimizer = torch.optim.Adam(model.parameters(), lr=0.01)
@@ -108,7 +108,7 @@ def explained(model: Network, data: HeteroData) -> mage.Explanation:
 
 
 def main(folder: Path, count: int = 6) -> None:
-    """Train, then print what speaks for the class of some mutagenic molecules."""
+    """Train, then print the motifs of some mutagenic molecules."""
     graphs = molecules(folder)
     model = train(graphs)
     classes = predictions(model, graphs)

@@ -13,7 +13,15 @@ import mage
 from mage.cli import app
 from mage.explainers import registry
 from mage.indices import ESTIMATORS, FAMILIES
-from tests.helpers.documentation import PAGES, ROOT, blocks_of, command_lines, page_name
+from tests.helpers.documentation import (
+    PAGES,
+    ROOT,
+    blocks_of,
+    command_lines,
+    inline_commands,
+    page_name,
+    script_lines,
+)
 
 LONG = {"large_graphs.md", "mathematics.md", "text.md"}  # their code takes seconds
 
@@ -49,20 +57,41 @@ def test_links_lead_somewhere(page):
     assert all((page.parent / target).exists() for target in targets if "://" not in target)
 
 
-@pytest.mark.parametrize("words", list(command_lines()))
+@pytest.mark.parametrize("words", [*command_lines(), *inline_commands()])
 def test_commands_exist(words):
     command = typer.main.get_command(app)
     arguments = list(words)
     while hasattr(command, "commands"):
         while arguments and arguments[0].startswith("-"):
-            assert arguments.pop(0) in options_of(command)
+            assert arguments.pop(0) in {*options_of(command), "--help"}
+        if not arguments:
+            return
         name = arguments.pop(0)
         assert name in command.commands, f"there is no command {name!r}"
         command = command.commands[name]
     # Parsing, without the checks of values (files need not be there) and without running anything.
     command.make_context(command.name, list(arguments), resilient_parsing=True)
-    unknown = {word.partition("=")[0] for word in arguments if word.startswith("--")} - options_of(command)
+    known = {*options_of(command), "--help"}
+    unknown = {word.partition("=")[0] for word in arguments if word.startswith("--")} - known
     assert not unknown, f"{command.name} has no {unknown}"
+
+
+@pytest.mark.parametrize(("script", "options"), list(script_lines()))
+def test_scripts_and_their_options_exist(script, options):
+    path = ROOT / script
+    assert path.exists()
+    text = path.read_text(encoding="utf-8")
+    assert not [option for option in options if f'"{option}"' not in text]
+
+
+def test_targets_of_make_exist():
+    targets = re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(encoding="utf-8"), flags=re.MULTILINE)
+    pages = [*PAGES, ROOT / "CONTRIBUTING.md"]
+    mentions = {word for page in pages for word in re.findall(r"`make ([a-z-]+)`", page.read_text(encoding="utf-8"))}
+    blocks = "\n".join(block for page in pages for block in blocks_of(page, "console"))
+    mentions |= set(re.findall(r"^make ([a-z-]+)", blocks, flags=re.MULTILINE))
+    assert mentions
+    assert mentions <= set(targets)
 
 
 def options_of(command):

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
+import mage
 from mage.cli import app
 from tests.helpers.data import data_path
 from tests.helpers.documentation import command_lines
@@ -88,3 +89,36 @@ def test_reasons_and_shortcuts_still_apply():
     lines = [" ".join(case.values[0]) for case in command_lines()]
     for part in (*LEFT_OUT, *SMALLER):
         assert any(part in line for line in lines), f"no command has {part!r} any more"
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        (["--help"], "Start with: mage demo"),
+        (["--version"], mage.__version__),
+        (["explain", "--help"], "Model and data"),
+        (["datasets"], "ba_2motifs"),
+        (["datasets", "benzene"], "licence"),
+        (["benchmark"], "single-motif"),
+    ],
+)
+def test_a_short_command_of_a_sentence_prints_what_a_newcomer_expects(words, expected):
+    result = CliRunner(env={"COLUMNS": "80"}).invoke(app, words)
+    assert result.exit_code == 0, result.output
+    assert expected.lower() in result.stdout.lower()
+
+
+def test_the_commands_for_saved_explanations_write_their_pages(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    cycle = [(node, (node + 1) % 5) for node in range(5)]
+    for name, sign in (("yes", 1.0), ("no", -1.0)):
+        game = mage.Game(lambda masks, sign=sign: sign * masks[:, :2].all(axis=1), 5, cycle)
+        mage.explain_game(game, mage.ExplainRequest.of(mage.GraphRequest)).save(f"{name}.mage")
+    run = CliRunner(env={"COLUMNS": "80"}).invoke
+    view = run(app, ["view", "yes.mage", "no.mage", "--no-open"])
+    both = run(app, ["compare", "yes.mage", "no.mage", "--page", "both.html"])
+    assert (view.exit_code, both.exit_code) == (0, 0), view.output + both.output
+    assert "wrote yes.html" in view.output
+    assert "wrote both.html" in both.output
+    pages = [(tmp_path / name).read_text(encoding="utf-8") for name in ("yes.html", "both.html")]
+    assert all("Motifs and their scores" in page for page in pages)

@@ -110,7 +110,7 @@ export class Stage {
       const idle = player < 0 && !content.ends ? " idle" : "";
       const group = svg("g", { class: `node${idle}`, "data-node": node, "data-player": player }, ground.target(node));
       const note = content.notes[node] ? `\n${content.notes[node]}` : "";
-      group.append(svg("title", {}, `${name}${idle ? ", does not play" : ""}${note}`));
+      group.append(svg("title", {}, `${name}${idle ? ", not a player" : ""}${note}`));
       return group;
     });
     layers.nodes.replaceChildren(...this.nodes);
@@ -132,8 +132,7 @@ export class Stage {
       const label = ground.label(node);
       if (!label) return "";
       const { text, at, inside } = label;
-      const idle = content.owner[node] < 0 && !content.ends ? " idle" : "";
-      return svg("text", { x: at.x, y: at.y, class: `${inside ? "inside" : "beside"}${idle}` }, text);
+      return svg("text", { x: at.x, y: at.y, class: inside ? "inside" : "beside" }, text);
     });
     layers.labels.replaceChildren(...labels.filter((label) => label !== ""));
     const ring = (node: number, name: string, more: number) => {
@@ -177,9 +176,8 @@ export class Stage {
     layers.edges.childNodes.forEach((line, which) => {
       const [i, j] = content.edges[which];
       const within = ranks.has(i) && ranks.get(i) === ranks.get(j);
-      const idle = !content.ends && (content.owner[i] < 0 || content.owner[j] < 0);
       const side = content.ends ? lineSides.get(`${i} ${j}`) : within ? sides.get(i) : undefined;
-      const wanted = side ? `${side}-side` : idle ? "idle" : null;
+      const wanted = side ? `${side}-side` : null;
       const edge = line as Element;
       if (edge.getAttribute("class") !== wanted) set(edge, { class: wanted ?? undefined });
     });

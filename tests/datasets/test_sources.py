@@ -105,7 +105,7 @@ def test_absent_files_are_named_with_their_place(server, tmp_path):
     with pytest.raises(MissingDataError, match=r"404.*Put a.txt .* or set MAGE_DATA"):
         locate_files(source)
     assert len(server.paths) == 1
-    with pytest.raises(MissingDataError, match="downloading was not asked for"):
+    with pytest.raises(MissingDataError, match="downloading is switched off"):
         locate_files(source, tmp_path, download=False)
 
 
@@ -193,7 +193,7 @@ class Evil:
 def test_pickles_that_would_run_something_are_refused(tmp_path, monkeypatch, evil):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "a.pkl").write_bytes(pickle.dumps(evil))
-    with pytest.raises(DamagedFileError, match=r"asks for .*system, which is not plain data"):
+    with pytest.raises(DamagedFileError, match=r"needs .*system, which is not plain data"):
         read_pickle(tmp_path / "a.pkl")
     array = np.empty(1, dtype=object)
     array[0] = evil

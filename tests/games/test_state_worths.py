@@ -168,7 +168,7 @@ def test_models_that_see_more_than_messages_are_asked_plainly(model, caplog):
     data = graph(seed=5, nodes=10, density=0.5, kinds=1)
     states, _, game = worths_both_ways(model().double().eval(), data)
     assert states is None
-    assert "every coalition is asked for as it is" in caplog.text
+    assert "every coalition is evaluated separately" in caplog.text
     assert game.states is None
 
 

@@ -89,7 +89,7 @@ def test_states_bring_large_graphs_within_reach(monkeypatch):
     count = game.graph.count_connected()
     assert count > 1_000
     exact = chosen(game)
-    assert exact == ("exact", f"{count:,} connected coalitions, which the model is asked for by states", None)
+    assert exact == ("exact", f"{count:,} connected coalitions, which are evaluated by states", None)
     # A budget is held against the runs of the model that states will take.
     assert chosen(game, budget=1_000).method == "exact"
     refused = chosen(game, budget=100)

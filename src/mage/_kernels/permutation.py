@@ -57,7 +57,7 @@ def collect_terms(
     Args:
         adjacency: The graph.
         binomials: C(a, b).
-        orderings: Orderings of the players, one a row.
+        orderings: Orderings of the players, one per row.
         start: First ordering to take.
         order: k.
         coalitions: Output: coalition of each term.

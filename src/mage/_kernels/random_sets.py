@@ -56,7 +56,7 @@ def collect_terms(
     Args:
         adjacency: The graph.
         binomials: C(a, b).
-        sets: The sets T, one a row.
+        sets: The sets T, one per row.
         weights: The weight of each set for S of ``first_size`` players, one more, … [sets, sizes].
         start: First set to take.
         first_size: The smallest size of S.

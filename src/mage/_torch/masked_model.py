@@ -41,7 +41,7 @@ class MaskedModel:
         graph: The input graph, for the names of its tensors.
         masking: What the absence of a node means: a name, or the user's own function.
         level: ``"graph"``, ``"node"`` or ``"edge"``: what the outputs are of.
-        call: ``call(model, data)`` for models that are called in a way of their own.
+        call: ``call(model, data)`` for models that need a special call.
         choice: Which part of the answer is explained, and what the model is given.
         typed: The graph with its types, where it has types; ``graph`` is then what is left of it without them.
         ends: Types of the target node, or of both ends of the link.

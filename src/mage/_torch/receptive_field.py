@@ -38,7 +38,7 @@ def computation_nodes(
         graph: The whole graph.
         targets: Nodes whose output is explained.
         counted_hops: Hops that the model was seen to make.
-        num_hops: Hops that the user asked for.
+        num_hops: The number of hops in the request.
         agrees: Whether the answer stays the same on these nodes, with features of the second argument's nodes blanked.
         patient: Whether to try a few hops more than the model was seen to make before giving up.
 

@@ -16,10 +16,10 @@ from mage._core.printing import printable
 from mage._version import __version__
 
 EXIT_CODES: Mapping[int, str] = {
-    0: "the command did what it was asked to do",
+    0: "the command was successful",
     1: "a failure: a library, a file or a download is missing, or the model raised an error",
     2: "wrong arguments; the message names the option",
-    3: "some graphs or images failed, the others are done; `--retry-failed` tries the failed ones again",
+    3: "some graphs or images failed, the others are finished; `--retry-failed` tries the failed ones again",
     4: "a partial result: Ctrl-C stopped the sampling, and the result is an estimate from what was sampled before",
     130: "interrupted by Ctrl-C; there is no result",
 }
@@ -29,8 +29,8 @@ FAILURE, USAGE, SOME_FAILED, PARTIAL, INTERRUPTED = (code for code in EXIT_CODES
 app = typer.Typer(
     add_completion=False,
     no_args_is_help=True,
-    help="Explain graph neural networks: which groups of nodes led to a prediction, for and against, and how sure is "
-    "that?",
+    help="Explain graph neural networks: which groups of nodes led to a prediction, for and against, and how certain "
+    "is that?",
     epilog="Start with: mage demo. Exit codes: "
     + ", ".join(f"{code} {meaning.partition(':')[0].partition(';')[0]}" for code, meaning in EXIT_CODES.items())
     + ".",
@@ -49,14 +49,14 @@ def _root(
         bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version.")
     ] = False,
     verbose: Annotated[
-        bool, typer.Option("--verbose", help="Print what is being done, and why, to standard error.")
+        bool, typer.Option("--verbose", help="Print the steps and the reasons for them to standard error.")
     ] = False,
     checkpoints_only: Annotated[
         bool,
         typer.Option(
             "--checkpoints-only",
             envvar="MAGE_CHECKPOINTS_ONLY",
-            help="Run no code of others: refuse module:name and TorchScript files; checkpoints are plain numbers.",
+            help="Run no code of third parties: refuse module:name and TorchScript files; read only checkpoints.",
         ),
     ] = False,
 ) -> None:

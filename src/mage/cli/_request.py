@@ -25,24 +25,24 @@ def _listed(choices: Sequence[str]) -> str:
 
 
 def request_options(
-    num_motifs: Annotated[int | None, option(MOTIFS, "m, the most motifs; up to 3 by default.")] = None,
-    max_nodes: Annotated[float | None, option(MOTIFS, f"M, the most nodes in all motifs: {_SIZE}.")] = None,
+    num_motifs: Annotated[int | None, option(MOTIFS, "m, the largest number of motifs; up to 3 by default.")] = None,
+    max_nodes: Annotated[float | None, option(MOTIFS, f"M, nodes in all motifs together: {_SIZE}.")] = None,
     tau: Annotated[
         float | None,
-        option(MOTIFS, "1: motifs for the output; 0: against it; between: both. By default each side by itself."),
+        option(MOTIFS, "1: motifs for the output; 0: against it; between: both. By default one search per side."),
     ] = None,
     model_output: Annotated[
         str | None, option(INTERACTIONS, f"Output of the model that is explained: {_listed(OUTPUTS)}.")
     ] = None,
     order: Annotated[
-        int | None, option(INTERACTIONS, "Order of the index, 1 to 3; by default 3 within reach, else 2.")
+        int | None, option(INTERACTIONS, "Order of the index, 1 to 3; by default 3 if the cost allows it, else 2.")
     ] = None,
     method: Annotated[str | None, option(INTERACTIONS, f"How interactions are computed: {_listed(_METHODS)}.")] = None,
-    budget: Annotated[int | None, option(INTERACTIONS, "The most coalitions to query the model with.")] = None,
+    budget: Annotated[int | None, option(INTERACTIONS, "The largest number of coalitions to query.")] = None,
     permutations: Annotated[int | None, option(INTERACTIONS, "Orderings to sample.")] = None,
     seed: Annotated[int | None, option(INTERACTIONS, "Seed of the sampling; 0 by default.")] = None,
     like: Annotated[
-        Path | None, option(INTERACTIONS, "Take all settings from this saved explanation; other options change them.")
+        Path | None, option(INTERACTIONS, "Take all settings from this saved explanation; other options override them.")
     ] = None,
 ) -> dict[str, Any]:
     """Fields of the requests that are given, by name."""

@@ -79,7 +79,7 @@ class Results(NamedTuple):
 def result_options(
     save: Annotated[Path | None, option(RESULTS, "Save the explanation to this file; mage.load reads it.")] = None,
     figure: Annotated[
-        Path | None, option(RESULTS, "Draw it to this .svg, .png or .pdf file.", "--figure", "--picture")
+        Path | None, option(RESULTS, "Write a figure to this .svg, .png or .pdf file.", "--figure", "--picture")
     ] = None,
     page: Annotated[Path | None, option(RESULTS, "Write an interactive page to this .html file.")] = None,
     as_json: AsJson = False,

@@ -177,7 +177,7 @@ def _put_weights(network: Any, weights: Path) -> None:
 
 
 def load_graph(path: Path) -> Any:
-    """A graph from a file of named tensors: ``edge_index`` and whatever the model takes."""
+    """A graph from a file of named tensors: ``edge_index`` and the other inputs of the model."""
     from torch_geometric.data import Data
 
     tensors = _tensors(path, "--data")

@@ -35,11 +35,11 @@ def benchmark(
     all_tables: Annotated[
         bool, option(CHOICE, "All tables of the paper and of the documentation.", "--all-tables")
     ] = False,
-    datasets: Annotated[str | None, option(CHOICE, "Only these, with commas between.")] = None,
-    models: Annotated[str | None, option(CHOICE, "Only these, with commas between.")] = None,
-    methods: Annotated[str | None, option(CHOICE, "Only these, with commas between.")] = None,
+    datasets: Annotated[str | None, option(CHOICE, "Only these, separated by commas.")] = None,
+    models: Annotated[str | None, option(CHOICE, "Only these, separated by commas.")] = None,
+    methods: Annotated[str | None, option(CHOICE, "Only these, separated by commas.")] = None,
     graphs: Annotated[int | None, option(CHOICE, "Only this many graphs of each dataset, the first ones.")] = None,
-    seeds: Annotated[str | None, option(CHOICE, "Seeds of the explainers, with commas between.")] = None,
+    seeds: Annotated[str | None, option(CHOICE, "Seeds of the explainers, separated by commas.")] = None,
     permutations: Annotated[int | None, option(CHOICE, "Orderings per index, where an experiment sets them.")] = None,
     checkpoints: Annotated[Path | None, option(MODEL, "Use the paper's checkpoints, not those of the library.")] = None,
     trained: Annotated[Path | None, option(MODEL, "Use a folder of mage train instead.")] = None,
@@ -51,7 +51,7 @@ def benchmark(
     gpus: Annotated[float, option(RUN, "GPUs for each Ray task.")] = 0.0,
     batch: Annotated[int, option(RUN, "Graphs in a batch; results are saved batch by batch.")] = 4,
     timeout: Annotated[
-        float | None, option(RUN, "The most seconds for a graph; one that takes longer counts as failed.")
+        float | None, option(RUN, "Time limit for a graph in seconds; a graph that takes longer counts as failed.")
     ] = None,
     retry_failed: Annotated[bool, option(RUN, "Try again graphs that failed before.", "--retry-failed")] = False,
     status: Annotated[bool, option(RESULTS, "Print what is finished; compute nothing.", "--status")] = False,
@@ -125,7 +125,7 @@ def _check_options(graphs: int | None, batch: int, export: Path | None) -> None:
 
 
 def _say_overview(console: SafeConsole, results: Store | None, as_json: bool) -> None:
-    """The experiments that come with the library; or, of a store, what it holds, whatever experiments it is from."""
+    """The experiments that ship with the library; or the content of a store, of all experiments."""
     if results is None:
         from mage import experiments
 

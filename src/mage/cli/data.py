@@ -80,10 +80,10 @@ def train(
     all_table: Annotated[
         bool, typer.Option("--all-table", help="Train all networks of the paper's table 5 that are not there yet.")
     ] = False,
-    only: Annotated[str | None, typer.Option(help="With --all-table: these datasets, with commas between.")] = None,
+    only: Annotated[str | None, typer.Option(help="With --all-table: these datasets, separated by commas.")] = None,
     output: Annotated[Path, typer.Option("--output", "-o", help="Folder for checkpoints.")] = Path("models"),
     seed: Annotated[int, typer.Option(help="Seed of the weights and of the order of graphs.")] = 0,
-    epochs: Annotated[int | None, typer.Option(help="Passes over the data, instead of the plan's.")] = None,
+    epochs: Annotated[int | None, typer.Option(help="Number of epochs, instead of that of the plan.")] = None,
     root: Root = None,
     workers: Annotated[int | None, typer.Option(help="With --all-table: processes; one per core by default.")] = None,
     as_json: AsJson = False,

@@ -72,7 +72,9 @@ def explain(
     ] = None,
     groups: Annotated[str | None, option(LARGE, "Players are groups of nodes: communities or rings.")] = None,
     refine: Annotated[bool | None, option(LARGE, "After the groups, explain the nodes of the best groups.")] = None,
-    max_players: Annotated[int | None, option(LARGE, "The most players; by default 300, or 48 of more.")] = None,
+    max_players: Annotated[
+        int | None, option(LARGE, "The largest number of players; by default 300, or 48 if there are more.")
+    ] = None,
     everything: Annotated[
         bool, option(CORPUS, "With --dataset: explain all graphs that the paper explains.", "--all")
     ] = False,
@@ -92,7 +94,7 @@ def explain(
     workers: Annotated[int | None, option(CORPUS, "Processes or tasks at the same time.")] = None,
     address: Annotated[str | None, option(CORPUS, "With --engine ray: address of a cluster.")] = None,
     timeout: Annotated[
-        float | None, option(CORPUS, "The most seconds for a graph; one that takes longer counts as failed.")
+        float | None, option(CORPUS, "Time limit for a graph in seconds; a graph that takes longer counts as failed.")
     ] = None,
     retry_failed: Annotated[bool, option(CORPUS, "Try again graphs that failed before.", "--retry-failed")] = False,
     *,

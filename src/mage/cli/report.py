@@ -20,7 +20,7 @@ def report(
     title: Annotated[str, typer.Option(help="Heading; the dataset and the model by default.")] = "",
     markdown: Annotated[
         Path | None,
-        typer.Option(help="Of a store, write all tables beside the paper's to this .md file, pictures into images/."),
+        typer.Option(help="For a store: write all tables, with the paper's, to this .md file, pictures to images/."),
     ] = None,
     as_json: AsJson = False,
 ) -> None:

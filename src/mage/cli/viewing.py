@@ -50,7 +50,7 @@ def view(
 @app.command()
 def compare(
     first: Annotated[Path, typer.Argument(help="A saved explanation.")],
-    second: Annotated[Path, typer.Argument(help="Another one of the same graph: another model, class or method.")],
+    second: Annotated[Path, typer.Argument(help="A second one of the same graph, of another model, class or method.")],
     page: Annotated[Path | None, typer.Option(help="Write a page with both side by side.")] = None,
     as_json: AsJson = False,
 ) -> None:

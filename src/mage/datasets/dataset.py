@@ -82,7 +82,7 @@ class GraphDataset(Dataset):  # type: ignore[misc]
 
     @property
     def title(self) -> str:
-        """Name for people."""
+        """Name to display."""
         return self.info.title
 
     @property
@@ -200,7 +200,7 @@ class GraphDataset(Dataset):  # type: ignore[misc]
         }
 
     def candidates(self) -> Indices:
-        """Test graphs (or nodes) that the paper's rule allows to be explained, whatever a model predicts."""
+        """Test graphs (or nodes) that the paper's rule allows, for any predictions of a model."""
         settings, test = self.info.settings, self.split.test
         keep = np.ones(len(test), dtype=bool)
         if self.task == "node":

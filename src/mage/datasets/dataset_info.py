@@ -122,7 +122,7 @@ class DatasetInfo:
 
     Args:
         name: Name to load it by.
-        title: Name for people.
+        title: Name to display.
         class_names: One name per class.
         truth: What the ground-truth motifs are, in words.
         settings: How the paper explains it.

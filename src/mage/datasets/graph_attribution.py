@@ -53,7 +53,7 @@ def task_info(
 
     Args:
         name: Name to load it by.
-        title: Name for people.
+        title: Name to display.
         classes: What molecules of the two classes have.
         source: See :func:`task_files`.
         truth: What the ground-truth motifs are, in words.

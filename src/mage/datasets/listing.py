@@ -1,4 +1,4 @@
-"""The datasets as a list for people and for programs."""
+"""The datasets as a list, as text and for programs."""
 
 from __future__ import annotations
 

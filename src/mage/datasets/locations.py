@@ -55,7 +55,7 @@ def locate_files(source: PublishedFiles, root: str | Path | None = None, *, down
 
 def _downloaded(source: PublishedFiles, root: str | Path | None, allowed: bool) -> dict[str, Path]:
     if not allowed:
-        raise MissingDataError(_advice(source, root, "downloading was not asked for"))
+        raise MissingDataError(_advice(source, root, "downloading is switched off"))
     try:
         download_files(source, data_folders(root)[-1] / source.folder)
     except OSError as error:

@@ -44,7 +44,7 @@ class _PlainUnpickler(pickle.Unpickler):
         try:
             return _PLAIN[module, name]
         except KeyError:
-            raise pickle.UnpicklingError(f"it asks for {module}.{name}, which is not plain data") from None
+            raise pickle.UnpicklingError(f"it needs {module}.{name}, which is not plain data") from None
 
 
 def read_pickle(path: Path) -> Any:

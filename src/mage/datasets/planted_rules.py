@@ -94,7 +94,7 @@ def rule_info(name: str, title: str, class_names: tuple[str, str]) -> DatasetInf
         name=name,
         title=title,
         class_names=class_names,
-        truth=f"the patterns of the rule: {rule.text}; node_sign is −1 where one speaks against the class",
+        truth=f"the patterns of the rule: {rule.text}; node_sign is −1 where a pattern is against the class",
         settings=ExplanationSettings("remove", "logit", num_motifs=None, label=rule.label),
         build=partial(_build, name),
         options=("seed", "count"),
@@ -128,7 +128,7 @@ def rule_graphs(rule: Rule, count: int, generator: np.random.Generator) -> Colum
 
 @dataclass
 class _Painter:
-    """Colours of the nodes of a graph so far, and whether they speak for its class (1), against it (−1) or not."""
+    """Colours of the nodes of a graph so far, and whether they are for its class (1), against it (−1) or neither."""
 
     colours: list[int]
     signs: list[int]

@@ -45,7 +45,7 @@ def tree_info(
 
     Args:
         name: Name to load it by.
-        title: Name for people.
+        title: Name to display.
         classes: One name per class.
         read: Reads the sentences from the files.
         source: The files.

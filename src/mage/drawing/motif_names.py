@@ -1,4 +1,4 @@
-"""Names of motifs for people: functional groups with formula and SMARTS, shapes of plain graphs."""
+"""Names of motifs: functional groups with formula and SMARTS, shapes of plain graphs."""
 
 from __future__ import annotations
 

@@ -49,7 +49,7 @@ class Cell:
 
     @property
     def title(self) -> str:
-        """Name of the method for people."""
+        """Name of the method, to display."""
         return self.method.title or self.method.name
 
     @property
@@ -61,7 +61,7 @@ class Cell:
 
     @property
     def ours_text(self) -> str:
-        """Our figure with its error, for people."""
+        """Our figure with its error, as text."""
         if self.ours is None:
             return "–"
         error = self.ours.std_error
@@ -69,7 +69,7 @@ class Cell:
 
     @property
     def paper_text(self) -> str:
-        """The paper's figure for people; empty where there is none."""
+        """The paper's figure, as text; empty if there is none."""
         return "" if self.paper is None else self.kind.text(self.paper)
 
 

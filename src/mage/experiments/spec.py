@@ -24,7 +24,7 @@ class Method:
         name: Name in the table, in the store and on the command line.
         explainer: Name in the registry of explainers; of the index, in an experiment on group attribution.
         parameters: Parameters of the explainer.
-        title: Name for people.
+        title: Name to display.
         by_dataset: Parameters that are others on some datasets.
     """
 

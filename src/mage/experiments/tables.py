@@ -17,7 +17,7 @@ from mage.metrics import find_metric
 
 
 def _shown(metric: str, value: float | None) -> str:
-    """A figure for people."""
+    """A figure as text."""
     return find_metric(metric).text(value)
 
 

@@ -53,13 +53,13 @@ def explain(
 ) -> Explanation:
     """Explain a prediction of a PyG model for one graph, node or link by the groups of nodes that led to it.
 
-    Everything that decides the answer is a field of one of three requests: :class:`mage.GraphRequest` (which output,
+    Every setting is a field of one of three requests: :class:`mage.GraphRequest` (which output,
     what absence means), :class:`mage.IndexRequest` (which interactions, how computed) and :class:`mage.MotifRequest`
-    (which groups). Their defaults are the defaults here. Everyday fields are arguments; any other field can be given by
+    (which groups). Their defaults are the defaults here. Common fields are arguments; any other field can be given by
     its name too, or in a request.
 
     Args:
-        model: The model; called with the arguments that its ``forward`` names. It is left as it was.
+        model: The model; called with the arguments that its ``forward`` names. It is not changed.
         data: One graph; with types of nodes it is a ``HeteroData``.
         target: Class to explain; the predicted one by default.
         node: Explain this node's output instead of the graph's; ``("paper", 7)`` in a graph with types.
@@ -68,30 +68,30 @@ def explain(
         num_motifs: m, the largest number of groups; up to three by default.
         max_nodes: M, nodes in all groups together: a count, or a share of the players. By default the size at which the
             last node adds most, see :mod:`mage.motifs.path`.
-        tau: By default groups for the output are searched for, and apart from them groups against it
-            (:attr:`Explanation.against`). A number τ weighs both sides in one search: 1 only for, 0 only against.
+        tau: By default there is one search for groups for the output and one for groups against it
+            (:attr:`Explanation.against`). A number τ weights both sides in one search: 1 only for, 0 only against.
         output: ``"logit"``, ``"probability"``, ``"log-probability"``, ``"log-odds"`` or ``"bounded-log-odds"`` of the
-            target. By default the probability, and log-odds where the probability saturates, without any node or for
+            target. By default the probability, or log-odds if the probability saturates, without any node or for
             some nodes; see :class:`mage.GraphRequest`.
         masking: What the absence of a node means: ``"split"`` (it stays without its edges), ``"remove"``, ``"zero"``,
-            ``"mean"``, or a function. By default ``"split"``, and ``"remove"`` where the model takes no edges.
-        order: Order of the index, 1 to 3. By default 3 where that is exact, or the players are at most 40, else 2.
+            ``"mean"``, or a function. By default ``"split"``, or ``"remove"`` if the model takes no edges.
+        order: Order of the index, 1 to 3. By default 3 if it is exact or there are at most 40 players, otherwise 2.
         method: ``"auto"``, ``"exact"``, ``"exact-local"``, ``"surrogate"`` or ``"permutation"``; see
             :func:`mage.interactions`.
-        budget: Most coalitions to ask the model for, at each stage where there are several.
+        budget: The largest number of coalitions to query, for each stage if there are several.
         permutations: Orderings to sample.
         seed: Seed of the sampling.
-        names: Names of the graph's nodes; by default ``data.names`` where there are as many, else numbers.
-        class_names: Names of the classes, for people.
+        names: Names of the graph's nodes; by default ``data.names``, if it has a name per node, otherwise numbers.
+        class_names: Names of the classes, to display.
         progress: Show a progress bar (by default on a terminal only), or a function that is called with the
-            interactions so far; its true answer stops and explains by them. So does Ctrl-C.
-        request: One or several requests instead of single fields; fields that are given change them.
+            interactions so far; if it returns true, sampling stops and they are used. So does Ctrl-C.
+        request: One or several requests instead of single fields; single fields override them.
         fields: Other fields of the requests by name, such as ``noise_floor=0`` or ``groups="rings"``; and ``like``, an
             explanation, loaded or just made, that is to be repeated on this model and graph. What else is given
             changes it.
 
     Returns:
-        Motifs, interactions, masks, what they cost, and the request.
+        Motifs, interactions, masks, their cost, and the request.
     """
     of_model = {"target": target, "node": node, "edge": edge, "output": output, "masking": masking}
     of_index = {"order": order, "method": method, "budget": budget, "permutations": permutations, "seed": seed}
@@ -183,11 +183,11 @@ def explain_many(
     Args:
         model: The model.
         graphs: A dataset, a list, or any iterable of graphs.
-        folder: Keep each explanation there as soon as it is done, and continue from there after an interruption: an
+        folder: Save each explanation there as soon as it is finished, and continue after an interruption: an
             explanation of the same graph by the same model with the same options is read, not computed again. A file
-            that cannot be read is made again, with a warning.
+            that cannot be read is computed again, with a warning.
         names: Names of the nodes, the same for all graphs; by default those of each graph, see :func:`explain`.
-        class_names: Names of the classes, for people.
+        class_names: Names of the classes, to display.
         progress: Show a progress bar; by default on a terminal only.
         request: One or several requests instead of single fields.
         fields: Fields of the requests by name, and ``like``, as for :func:`explain`.

@@ -39,7 +39,7 @@ class GStarX(Explainer):
     node's score is the mean of its values in the graphs induced by the groups it is in. The M best nodes explain.
 
     Against the released code: the value is the limit itself (see :func:`hamiache_navarro`), where the code stops after
-    128 steps of τ = 0.01, far from it; so there is no τ here. Only connected coalitions are asked for, since others
+    128 steps of τ = 0.01, far from it; so there is no τ here. Only connected coalitions are evaluated, since others
     have no weight, each once, so there are far fewer queries than 1023 a group. A coalition is masked within the whole
     graph, not within its group, which under "remove" is the same. Nodes keep their numbers in a group (some versions
     mix them up), π comes from training and not from test graphs, and a graph of ``group_size`` nodes is scored once.
@@ -120,7 +120,7 @@ class GStarX(Explainer):
             raise UnsupportedError("GStarX explains the probability of a class, and a regression has none")
         if game.target >= len(self.prior):
             raise UnsupportedError(
-                f"prior: it is known for {len(self.prior)} classes, but class {game.target} is asked"
+                f"prior: it is known for {len(self.prior)} classes, but class {game.target} is explained"
             )
         scores = self.scores(game, request.seed, self.prior[game.target])
         return Explanation.from_nodes(
@@ -209,7 +209,7 @@ def hamiache_navarro_weights(graph: PlayerGraph) -> tuple[Masks, Floats]:
 def _values_of_parts(
     game: Game, parts: Sequence[tuple[int, ...]], shift: float
 ) -> Iterator[tuple[tuple[int, ...], Floats]]:
-    """Hamiache-Navarro values in the graphs induced by connected parts; worths are asked for in large batches."""
+    """Hamiache-Navarro values in the graphs induced by connected parts; worths are evaluated in large batches."""
     adjacency = game.graph.adjacency
     waiting: list[tuple[tuple[int, ...], Floats]] = []
     blocks: list[Masks] = []

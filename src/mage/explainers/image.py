@@ -42,17 +42,17 @@ def explain_image(
     Args:
         model: Any callable that maps images [b, c, h, w] to rows [b, classes], or a classifier of
             :func:`mage.models.image_classifiers.load_image_classifier`, which prepares files by itself.
-        image: One image [c, h, w] as floats, prepared the way the model wants it; for a loaded classifier also a file,
+        image: One image [c, h, w] as floats, prepared as the model needs it; for a loaded classifier also a file,
             a Pillow image or bytes [h, w, 3].
         target: Class to explain; the predicted one by default.
         num_motifs: m, the largest number of motifs; up to three by default.
         max_nodes: M, regions in all motifs together: a count, or a share of the regions; chosen by default, see
             :mod:`mage.motifs.path`.
-        tau: By default each side is searched by itself; a number τ weighs both in one search: 1 only for the class, 0
+        tau: By default each side has its own search; a number τ weights both in one search: 1 only for the class, 0
             only against it.
         patches: Rows and columns of the grid of regions; 7 × 7 by default.
         segments: Instead of a grid: for each pixel the number of its region [h, w]; pixels below 0 are always shown.
-        fill: What hides a region: ``"mean"`` (the default), ``"blur"``, a colour, or an image [c, h, w].
+        fill: What covers an absent region: ``"mean"`` (the default), ``"blur"``, a colour, or an image [c, h, w].
         class_names: Names of the classes; those of a loaded classifier by default.
         progress: As for :func:`mage.explain`.
         request: One or several requests instead of single fields.

@@ -45,7 +45,7 @@ class PlayerReduction:
     """How too many players are brought down to few, and the record of what was done.
 
     Args:
-        request: Groups, refinement and the largest number of players, as the user asked for them.
+        request: Groups, refinement and the largest number of players, from the request.
     """
 
     def __init__(self, request: GraphRequest) -> None:

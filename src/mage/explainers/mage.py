@@ -22,7 +22,7 @@ class MAGE(Explainer):
     Reference: Bui et al., Explaining graph neural networks via structure-aware interaction index, ICML 2024.
 
     Args:
-        request: One or several requests that this explainer keeps to, whatever it is asked.
+        request: One or several requests that this explainer keeps to, which override those of a call.
         fields: Fields of the requests by name that it keeps to, such as
             ``order=2, method="permutation", permutations=200, tau=1`` for the paper's setting.
     """

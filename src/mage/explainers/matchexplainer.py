@@ -100,7 +100,7 @@ class MatchExplainer(Explainer):
         others = [rows for rows in others if len(rows) >= budget]
         if not others:
             raise UnsupportedError(
-                f"MatchExplainer knows no graph of class {game.target} with {budget} nodes or more; ask for fewer with "
+                f"MatchExplainer has no graph of class {game.target} with {budget} nodes or more; choose fewer with "
                 "max_nodes=, or fit it to more graphs"
             )
         nodes, distances = matched(embeddings, others, budget)

@@ -45,7 +45,7 @@ class PartReduction:
     """Of too many edges or features those that have the largest effects on their own play; the others are present.
 
     Args:
-        request: The largest number of players, as the user asked for it.
+        request: The largest number of players, from the request.
     """
 
     def __init__(self, request: GraphRequest) -> None:

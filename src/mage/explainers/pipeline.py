@@ -63,15 +63,15 @@ def explain_game(
     progress: Progress = None,
     started: float | None = None,
 ) -> Explanation:
-    """Explain the worth of all players of a game by the groups that made it: interactions first, then motifs.
+    """Explain the worth of all players of a game by groups of players: interactions first, then motifs.
 
     Args:
         game: Any game.
         request: Which interactions and which motifs.
         graph: Names, edges and subject of the nodes that players stand for; the players themselves by default.
-        reduction: How too many players are brought down to few; only for games of graph models.
+        reduction: How the number of players is reduced; only for games of graph models.
         progress: Show a progress bar (by default on a terminal only), or a function that is called with the
-            interactions so far and whose true answer stops and keeps them.
+            interactions so far; if it returns true, sampling stops and they are used.
         started: When the work began, by ``time.perf_counter``.
     """
     started = time.perf_counter() if started is None else started

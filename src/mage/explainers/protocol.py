@@ -30,7 +30,7 @@ class Explainer(ABC):
     """
 
     title: ClassVar[str]
-    """Name for people."""
+    """Name to display."""
     white_box: ClassVar[bool] = False
     """Whether it looks inside the model: gradients, hidden features, hooks."""
     needs_training: ClassVar[bool] = False

@@ -26,7 +26,7 @@ class RandomNodes(Explainer):
     The model is run to know its prediction, not to choose.
 
     Args:
-        connected: False draws M nodes uniformly, wherever they are; None does what the caller asks.
+        connected: False draws M nodes uniformly, wherever they are; None uses the setting of the caller.
     """
 
     title = "Random nodes"

@@ -1,4 +1,4 @@
-"""How an explanation is asked for: the model, the index and the motif search, each with a request of its own."""
+"""The settings of an explanation: the model, the index and the motif search, each with a request of its own."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _PARTS = {"model": ModelRequest, "index": IndexRequest, "motifs": MotifRequest}
 @stored_as("request")
 @dataclass(frozen=True)
 class ExplainRequest:
-    """All that decides an explanation besides the model and its input.
+    """All settings of an explanation, besides the model and its input.
 
     Attributes:
         model: Which number of the model is explained, and what absence means.
@@ -41,13 +41,13 @@ class ExplainRequest:
 
     @classmethod
     def of(cls, kind: type[ModelRequest], request: Any = None, /, *, like: Any = None, **fields: Any) -> ExplainRequest:
-        """Put together what an entrance was given: later ones change earlier ones.
+        """Combine requests and single fields; later ones override earlier ones.
 
         Args:
             kind: The kind of request that goes with the input: graph, sentence or image.
             like: An explanation, or its request, to repeat.
             request: One request, or several: an :class:`ExplainRequest` or some of its parts.
-            fields: Single fields by name; None leaves a field as it is.
+            fields: Single fields by name; None leaves a field unchanged.
         """
         whole = cls(kind()) if like is None else _repeated(like, kind)
         for part in _parts(request):
@@ -59,7 +59,7 @@ class ExplainRequest:
         return whole
 
     def changed(self, **changes: Any) -> ExplainRequest:
-        """The request with some fields changed, wherever they belong; checked again. None leaves a field as it is."""
+        """The request with some fields changed and checked again. None leaves a field unchanged."""
         owner = {name: part for part in _PARTS for name in field_names(getattr(self, part))}
         by_part: dict[str, dict[str, Any]] = {}
         for name, value in changes.items():
@@ -74,14 +74,14 @@ class ExplainRequest:
         return {name: getattr(part, name) for part in parts for name in field_names(part)}
 
     def model_as(self, kind: type[Kind]) -> Kind:
-        """The request for the model, where it is of this kind; else an error."""
+        """The request for the model, if it is of this kind; otherwise an error."""
         if not isinstance(self.model, kind):
             raise TypeError(f"request: this input needs a {kind.__name__}, got a {type(self.model).__name__}")
         return self.model
 
     @property
     def graph(self) -> GraphRequest:
-        """How a graph model is asked; an error where the input is not a graph."""
+        """How a graph model is queried; an error if the input is not a graph."""
         return self.model_as(GraphRequest)
 
     @property

@@ -27,7 +27,7 @@ class SAME(TreeSearchExplainer):
 
     Against the released code: a set of nodes is scored once, not again in phase 2 with the luckier estimate kept;
     rewards of exactly 0 count as computed; the empty set is neither a piece nor an answer; coalitions that come twice
-    are asked for once, so there are fewer queries than 2T a set.
+    are evaluated once, so there are fewer queries than 2T per set.
 
     Complexity: about rollouts · M · (neighbours of a piece) sets in phase 1 and at most 2^K − 1 in phase 2, with 2T
     queries each; a batch for each expansion, and one for phase 2.

@@ -19,11 +19,11 @@ class SubgraphX(TreeSearchExplainer):
     The search begins with the whole graph; a step deletes one node and keeps the largest connected part. The reward of
     a subgraph is the Shapley value of :class:`~mage.explainers._tree_search.LocalShapley`. The answer is the best of
     all scored subgraphs that fit into M nodes. Always explains the probability of the class, as the paper does; one
-    connected piece at most, whatever ``num_motifs`` says.
+    connected piece at most; ``num_motifs`` has no effect.
 
     Against the released code: rewards of exactly 0 count as computed; a search goes on below ``min_nodes`` where M is
     smaller, so that the answer never exceeds M; the whole graph is a candidate, with its true reward, where it fits;
-    coalitions that come twice are asked for once, so there are fewer queries than 2T a subgraph. On a disconnected
+    coalitions that occur twice are evaluated once, so there are fewer queries than 2T per subgraph. On a disconnected
     graph only parts that are the largest at some step are reached.
 
     Complexity: at most rollouts · n · ``max_children`` subgraphs, with 2T queries each, a batch for each expansion.

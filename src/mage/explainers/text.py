@@ -44,12 +44,12 @@ def explain_text(
         num_motifs: m, the largest number of phrases; up to three by default.
         max_nodes: M, words in all phrases together: a count, or a share of the words, which allows three at least;
             chosen by default, see :mod:`mage.motifs.path`.
-        tau: By default each side is searched by itself; a number τ weighs both in one search: 1 only for the class, 0
+        tau: By default each side has its own search; a number τ weights both in one search: 1 only for the class, 0
             only against it.
-        absent: What becomes of absent words: a masking for graph networks (``"zero"`` by default); ``"remove"`` (the
+        absent: What replaces absent words: a masking for graph networks (``"zero"`` by default); ``"remove"`` (the
             default), a word such as ``"[MASK]"``, or a function for classifiers.
         edges: Which words are joined instead of spaCy's English tree; needs a list of words.
-        class_names: Names of the classes, for people.
+        class_names: Names of the classes, to display.
         progress: As for :func:`mage.explain`.
         request: One or several requests instead of single fields.
         fields: Other fields of the requests by name, such as ``output``, ``method`` or ``encoder``; and ``like``, an

@@ -36,7 +36,7 @@ class Explanation:
 
     Attributes:
         motifs: Groups of nodes of the input graph, for and against, with their proof.
-        interactions: The index they were searched in; its players are :attr:`players`.
+        interactions: The index that was searched for motifs; its players are :attr:`players`.
         prediction: The model's output on the whole graph (for the target node or link), a number per class.
         target: The class that is explained; None for regression.
         players: Nodes of the input graph that each player stands for.
@@ -45,31 +45,31 @@ class Explanation:
         names: Names of the nodes of the input graph.
         task: ``"multiclass"``, ``"binary"`` or ``"regression"``.
         output: What of the target is explained: logit, probability or log-probability.
-        masking: What absence of a node meant.
+        masking: What the absence of a node means.
         level: ``"graph"``, ``"node"``, ``"edge"`` or ``"image"``.
         num_queries: Calls of the model this explanation caused: ``interactions.num_queries``, those of
             :attr:`consequences`, :attr:`stages` and :attr:`players_cap`, and a few that get to know the model: its
             prediction, and whether graphs in one batch stay apart.
-        seconds: Wall-clock time it took.
+        seconds: Wall-clock time of the computation.
         subject: What the nodes are: plain nodes, atoms, words, regions of a picture; see :mod:`mage.explanation`.
-        node_notes: What is known of each node in words, such as its features; empty where nothing is.
+        node_notes: A text for each node, such as its features; empty if there is none.
         target_nodes: The explained node, or both ends of the explained link; empty for a whole graph.
-        class_names: Names of the classes; empty where they are not known.
+        class_names: Names of the classes; empty if they are not known.
         return_type: What the model returns: ``"raw"``, ``"probs"`` or ``"log_probs"``.
         method: Name of the explainer.
-        method_edge_scores: The scores that the method itself gave to the edges [e]; None where it scores none.
-        edge_std_error: Their standard errors [e], where the method has them.
+        method_edge_scores: The scores of the edges [e], if the method scores edges; otherwise None.
+        edge_std_error: Their standard errors [e], if the method has them.
         diagnostics: Numbers that the method reports about itself, such as the reward of a search.
-        stages: Stages of a large graph, in which groups played before nodes.
-        players_cap: How players were left out because there were too many; None where all played.
-        consequences: What the model says with only the motifs, and without them; None where the method does not ask.
-        notes: What was approximated, in sentences; empty for most graphs.
+        stages: Stages of a large graph, in which the players are first groups and then nodes.
+        players_cap: Which nodes are not players because there were too many; None if all are.
+        consequences: Outputs with only the motifs, and without them; None if the method does not compute them.
+        notes: Sentences about approximations; empty for most graphs.
         part_of: Nodes of the graph that this is a part of; None for a whole graph. See :func:`crop`.
-        origin: Dataset, model, true class and ground truth, where they are known.
-        request: How the explanation was asked for, as a frozen dataclass of plain values.
-        player_kind: What played: ``"nodes"``, ``"edges"`` or ``"features"``. Motifs of edges list them in
+        origin: Dataset, model, true class and ground truth, if they are known.
+        request: The settings of the explanation, as a frozen dataclass of plain values.
+        player_kind: What the players are: ``"nodes"``, ``"edges"`` or ``"features"``. Motifs of edges list them in
             ``motif.edges``. An explanation by features has the columns of ``x`` for nodes, and no edges.
-        motif_features: What :meth:`features` has computed so far.
+        motif_features: Results of :meth:`features` so far.
     """
 
     motifs: MotifSet
@@ -126,20 +126,20 @@ class Explanation:
         subject: Subject | None = None,
         names: Sequence[str] | None = None,
     ) -> Explanation:
-        """An explanation by a set of nodes, whose motifs are its connected parts; for explainers of your own.
+        """An explanation by a set of nodes, whose motifs are its connected parts; for your own explainers.
 
         Args:
             nodes: The chosen nodes.
-            game: The game on the graph, which knows prediction, target and queries; or these as a
+            game: The game on the graph, which has prediction, target and queries; or these as a
                 :class:`ModelOutput`.
             data: The graph: a PyG ``Data``, or anything with ``edge_index`` [2, e] and ``num_nodes``.
             method: Name of the explainer.
             max_nodes: M as a count; by default as many nodes as were chosen.
             node_scores: A score for each node; by default 1 for the chosen ones. A motif's score is the sum over its
                 nodes.
-            edge_scores: A score for each column of ``edge_index``, where the method scores edges.
+            edge_scores: A score for each column of ``edge_index``, if the method scores edges.
             edge_std_error: Their standard errors.
-            masking: What absence of a node meant, where the method asked what coalitions are worth.
+            masking: What absence of a node meant, if the method evaluates coalitions.
             num_queries: Graphs the model was run on; by default those that the game counted.
             diagnostics: Numbers that the method reports about itself.
             subject: What the nodes are; by default a molecule where ``data`` has a ``smiles`` string, else a graph.
@@ -166,7 +166,7 @@ class Explanation:
 
     @property
     def against(self) -> tuple[Motif, ...]:
-        """Motifs against the output, where both sides were searched apart; :attr:`motifs` then speak for it."""
+        """Motifs against the output, if both sides were searched separately; :attr:`motifs` are then for it."""
         return () if self.motifs.against is None else self.motifs.against.motifs
 
     @property
@@ -226,7 +226,7 @@ class Explanation:
         return np.asarray(powers / powers.sum())
 
     def motif_error(self, motif: Motif) -> float:
-        """The standard error of a motif's score. It does not count that the motif was chosen as the best of many."""
+        """The standard error of a motif's score. It does not include that the motif was chosen as the best of many."""
         return self.group_error(self.motif_players(motif))
 
     def motif_players(self, motif: Motif) -> list[int]:
@@ -268,14 +268,14 @@ class Explanation:
         """Which features of a motif's nodes matter: what each column of their ``x`` contributes, by the same index.
 
         The players are the columns, absent for all nodes of the motif at once; all other nodes stay as they are. The
-        result is remembered in :attr:`motif_features`, shown on the page and saved.
+        result is stored in :attr:`motif_features`, shown on the page and saved.
 
         Args:
             motif: A motif, its rank (the strongest by default), or nodes.
             model: The model that was explained. Needed only for an explanation that was loaded, or whose model or
                 graph is gone: explanations hold neither of them.
             data: The graph that was explained.
-            absent: What stands for an absent feature: ``"zero"``, or its ``"mean"`` over the nodes.
+            absent: What replaces an absent feature: ``"zero"``, or its ``"mean"`` over the nodes.
             fields: Fields of :class:`mage.IndexRequest`, such as ``budget``, ``tolerance`` or ``seed``.
         """
         nodes = motif_nodes(self, motif)
@@ -292,7 +292,7 @@ class Explanation:
         return features
 
     def keep_source(self, model: Any, data: Any) -> None:
-        """Remember which model and graph this is of as long as somebody else holds them; files never do."""
+        """Keep a weak reference to the model and the graph; files do not store it."""
         with contextlib.suppress(TypeError):  # not everything that can be called can be referred to weakly
             object.__setattr__(self, "_source", (weakref.ref(model), weakref.ref(data)))
 
@@ -308,12 +308,12 @@ class Explanation:
 
     @property
     def verdict(self) -> str:
-        """The prediction by the name of its class, where that is known; else the headline."""
+        """The prediction by the name of its class, if it is known; otherwise the headline."""
         return wording.verdict(self)
 
     @property
     def how(self) -> str:
-        """How the scores were found, in words."""
+        """How the scores were computed, in words."""
         return wording.how(self)
 
     @property
@@ -322,7 +322,7 @@ class Explanation:
         return outcomes.saturation(self)
 
     def error_text(self, motif: Motif) -> str:
-        """The standard error of a motif's score in words; empty where it is exact, or where the method has none."""
+        """The standard error of a motif's score in words; empty if it is exact, or if the method has none."""
         return wording.error_text(self, motif)
 
     def to_dict(self) -> dict[str, Any]:
@@ -360,10 +360,10 @@ class Explanation:
         return plot_image(self, **options) if pictures else plot_explanation(self, **options)
 
     def save_html(self, path: str | Path, title: str = "", text: str = "") -> None:
-        """Write one self-contained interactive page that opens anywhere, offline; see :mod:`mage.report`.
+        """Write one self-contained interactive page that works offline; see :mod:`mage.report`.
 
         Args:
-            path: File to write, whole or not at all.
+            path: File to write; it is never left incomplete.
             title: Heading of the page; by default it names the explained class, as in "Why mutagen?".
             text: A paragraph below it.
         """
@@ -374,7 +374,7 @@ class Explanation:
     # -- keeping --------------------------------------------------------------------------------------------------
 
     def save(self, path: str | Path) -> None:
-        """Write to one file without pickle, whole or not at all; :func:`mage.load` reads it."""
+        """Write one file, without pickle; :func:`mage.load` reads it. The file is never left incomplete."""
         save(self, path)
 
     @classmethod

@@ -42,7 +42,7 @@ def features_of(
         nodes: The nodes.
         model: The model that was explained.
         data: The graph that was explained.
-        absent: What stands for an absent feature: ``"zero"`` or its ``"mean"`` over the nodes.
+        absent: What replaces an absent feature: ``"zero"`` or its ``"mean"`` over the nodes.
         fields: Fields of :class:`mage.IndexRequest` that are to be others, such as ``budget`` or ``order``.
     """
     from mage.games.model_game import ModelGame

@@ -26,7 +26,7 @@ def class_name(explanation: Explanation, number: int) -> str:
 
 
 def percent(share: float) -> str:
-    """A probability as people say it, never rounded to certainty."""
+    """A probability as text, never rounded to 0 or 100 %."""
     if share > _CERTAIN:
         return "> 99.9 %"
     return "< 0.1 %" if share < 1 - _CERTAIN else f"{100 * share:.1f} %"

@@ -45,11 +45,11 @@ def load_explanation(path: str | Path, max_bytes: int = MAX_BYTES) -> Explanatio
 def load(path: str | Path, max_bytes: int = MAX_BYTES) -> Explanation | Interactions:
     """Read a saved :class:`Explanation` or :class:`mage.Interactions`; anything else raises ValueError.
 
-    A file may come from anywhere: nothing in it is run, and it is unpacked only if what it declares fits.
+    Files from unknown sources are safe: no code in them is run, and their size is checked before unpacking.
 
     Args:
         path: The file.
-        max_bytes: Bytes that its arrays may take together. A small file can declare any number.
+        max_bytes: Bytes that its arrays may take together. A small file can declare a very large array.
     """
     kind = ""
 

@@ -1,4 +1,4 @@
-"""An explanation in words: headline, verdict, lines and tables for people, plain values for programs."""
+"""An explanation in words: headline, verdict, lines and tables as text, plain values for programs."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def headline(explanation: Explanation) -> str:
 
 
 def verdict(explanation: Explanation) -> str:
-    """The prediction by the name of its class, where that is known; else the headline."""
+    """The prediction by the name of its class, if it is known; otherwise the headline."""
     if explanation.target is None or not explanation.class_names:
         return headline(explanation)
     return f"{class_name(explanation, explanation.target)}{_probability(explanation)}"
@@ -84,7 +84,7 @@ def side(motif: Motif) -> str:
 
 
 def error_text(explanation: Explanation, motif: Motif) -> str:
-    """The standard error of a motif's score; empty where it is exact, or where the method has none."""
+    """The standard error of a motif's score; empty if it is exact, or if the method has none."""
     error = 0.0 if explanation.interactions.exact else explanation.motif_error(motif)
     return f" ± {error:.2g}" if error > 0 else ""
 

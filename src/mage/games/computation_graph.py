@@ -54,7 +54,7 @@ def computation_graph(
         runner: The model.
         whole: The input graph.
         targets: The explained node or both ends of the explained link; empty for the whole graph.
-        num_hops: Hops that the user asked for.
+        num_hops: The number of hops in the request.
         memory_cap: Bytes that one copy may take. A node or link of a larger graph is explained from the nodes within
             two hops more than messages travel, and the model never runs on the whole graph.
     """

@@ -32,30 +32,30 @@ class ValueFunctionError(RuntimeError):
 
 
 class Game:
-    """A cooperative game on a graph: players, who may talk to whom, and a batched value function.
+    """A cooperative game on a graph: players, edges between them, and a batched value function.
 
-    Worths are normalised, f(T) := value_fn(T) − value_fn(∅), remembered across calls, and asked for in chunks.
+    Worths are normalised, f(T) := value_fn(T) − value_fn(∅), stored across calls, and evaluated in chunks.
 
     Args:
         value_fn: Maps coalitions as booleans [q, n] to q numbers (array, tensor or list).
         num_players: Number of players n.
-        edges: Who may talk to whom: pairs, a PyG ``edge_index``, a networkx graph or a :class:`PlayerGraph`. None is
-            the complete graph, under which the structure-aware indices equal the structure-blind ones.
-        names: One name a player, for messages and plots; by default their numbers.
-        baseline: value_fn(∅), where it is known beforehand; otherwise it costs one query.
+        edges: The graph of the players: pairs, a PyG ``edge_index``, a networkx graph or a :class:`PlayerGraph`. None
+            is the complete graph, for which the structure-aware indices equal the structure-blind ones.
+        names: One name per player, for messages and plots; by default their numbers.
+        baseline: value_fn(∅), if it is known; otherwise it costs one query.
         batch_size: Largest number of coalitions in one call of ``value_fn``.
-        bytes_per_coalition: What ``value_fn`` needs of memory for one coalition, at its peak.
-        memory_cap: Bytes that one call of ``value_fn`` may need; with ``bytes_per_coalition`` it bounds the batch.
-        memo_capacity: Number of coalitions whose worth is remembered.
+        bytes_per_coalition: Peak memory of ``value_fn`` for one coalition, in bytes.
+        memory_cap: Bytes that one call of ``value_fn`` may need; with ``bytes_per_coalition`` it limits the batch.
+        memo_capacity: Number of coalitions whose worth is stored.
 
     Attributes:
         resolution: Rounding unit of the numbers that ``value_fn`` returns.
         player_kind: What players are: ``"nodes"``, ``"edges"`` or ``"features"``.
-        level: What the worth is of: ``"graph"``, ``"node"``, ``"edge"`` or ``"image"``.
-        masking: What the absence of a player means to a model, in a word.
-        num_hops: How far messages of a model travel; 0 where that is not known.
-        query_cost: What a query costs, roughly, in multiplications; 0 where that is not known.
-        least_motif_nodes: Players that a share of them allows motifs to have at least.
+        level: What the worth belongs to: ``"graph"``, ``"node"``, ``"edge"`` or ``"image"``.
+        masking: What the absence of a player means, in a word.
+        num_hops: Number of hops of the messages of a model; 0 if it is not known.
+        query_cost: Approximate cost of a query in multiplications; 0 if it is not known.
+        least_motif_nodes: If M is a share of the players, it allows at least this many.
     """
 
     player_kind: ClassVar[str] = "nodes"
@@ -113,12 +113,12 @@ class Game:
 
     @property
     def num_queries(self) -> int:
-        """Coalitions the value function has been asked for; the empty one counts like any other."""
+        """Number of coalitions that the value function has evaluated; the empty coalition counts like any other."""
         return self._num_queries
 
     @property
     def baseline(self) -> float:
-        """value_fn(∅), asked for once."""
+        """value_fn(∅), evaluated once."""
         if self._baseline is None:
             self._baseline = float(self._ask(np.zeros((1, packing.num_words(self.num_players)), dtype=np.uint64))[0])
         return self._baseline
@@ -145,7 +145,7 @@ class Game:
 
     @property
     def target(self) -> int | None:
-        """Class that is explained; None where there are no classes."""
+        """Class that is explained; None if there are no classes."""
         return None if self.readout is None else self.readout.target
 
     @property
@@ -155,7 +155,7 @@ class Game:
 
     @property
     def output(self) -> str:
-        """The unit of worths: a logit, a probability, …; ``"value"`` where no model is behind the game."""
+        """The unit of worths: a logit, a probability, …; ``"value"`` if the game has no model."""
         return "value" if self.readout is None else self.readout.output
 
     @property
@@ -228,7 +228,7 @@ class Game:
         return float(self.worth(np.ones((1, self.num_players), dtype=np.bool_))[0])
 
     def worth(self, coalitions: Any) -> Floats:
-        """Normalised worth f(T) of each coalition; each distinct one is asked for at most once.
+        """Normalised worth f(T) of each coalition; each distinct one is evaluated at most once.
 
         Args:
             coalitions: Booleans [q, n], one set of players, or an iterable of sets of players.
@@ -236,9 +236,9 @@ class Game:
         return self.worth_of_bits(packing.pack(as_masks(coalitions, self.num_players)))
 
     def outcomes(self, coalitions: Any) -> tuple[Floats, Floats | None]:
-        """What a model says of coalitions in the unit of worths, not normalised, and the target's probability there.
+        """Outputs of a model on coalitions in the unit of worths, not normalised, and the target's probability.
 
-        The probability is None without classes, and where a game cannot tell it.
+        The probability is None if there are no classes, or if the game cannot compute it.
 
         Args:
             coalitions: Booleans [q, n], one set of players, or an iterable of sets of players.
@@ -272,7 +272,7 @@ class Game:
         return total
 
     def worth_of_bits(self, coalitions: Bits, all_distinct: bool = False) -> Floats:
-        """:meth:`worth` for coalitions as words; ``all_distinct`` promises that no row comes twice."""
+        """:meth:`worth` for coalitions as words; ``all_distinct`` says that no row occurs twice."""
         worths, unknown = self._memo.recall(coalitions)
         if len(unknown) == 0:
             return worths

@@ -34,7 +34,7 @@ class ImageGame(Game):
         model: Any callable that maps images [b, c, h, w] to rows [b, classes], or to an object with such ``logits``. It
             is left as it was.
         image: One image [c, h, w], prepared the way the model wants it: resized, normalised, floats.
-        request: How the model is asked; see :class:`mage.games.ImageRequest`.
+        request: How the model is queried; see :class:`mage.games.ImageRequest`.
         names: Names of the players; by default "row 1, column 1" or "segment 0".
         fields: Fields of the request by name, such as ``patches=(4, 4)``.
 

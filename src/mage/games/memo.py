@@ -51,7 +51,7 @@ def distinct(coalitions: Bits) -> tuple[Bits, Integers]:
 
 
 class Memo:
-    """Worths of coalitions already asked for, up to a fixed number of them.
+    """Worths of coalitions that were evaluated before, up to a fixed number of them.
 
     Args:
         words: 64-bit words a coalition takes.

@@ -59,7 +59,7 @@ def checked_return_type(last_step: str, answers: Tensor, return_type: str, task:
         last_step: The torch function that made the output.
         answers: Outputs [q, C] on a few graphs.
         return_type: The user's word; ``"raw"`` where there is none.
-        task: The task that was asked for.
+        task: The task in the request.
     """
     if return_type != "raw" or task == "regression":
         return return_type

@@ -45,12 +45,12 @@ class ModelGame(Game):
     Args:
         model: A PyG model or any callable.
         data: One graph, with or without types of nodes (``HeteroData``).
-        request: How the model is asked; see :class:`mage.games.GraphRequest`.
+        request: How the model is queried; see :class:`mage.games.GraphRequest`.
         names: Names of the players.
         fields: Fields of the request by name, such as ``masking="split"``.
 
     Attributes:
-        request: How the model is asked.
+        request: How the model is queried.
         edge_index: Edges of the input graph [2, e].
         participants: The nodes in play and the players that they follow.
         player_nodes: Nodes of the input graph that each player stands for.

@@ -239,7 +239,7 @@ class FeatureGame(PartGame):
     Args:
         game: The game of the nodes.
         nodes: Nodes of the input graph whose features play, while those of all others stay; all nodes by default.
-        absent: What stands for an absent feature: ``"zero"``, or its ``"mean"`` over the nodes.
+        absent: What replaces an absent feature: ``"zero"``, or its ``"mean"`` over the nodes.
 
     Attributes:
         num_columns: Columns of ``x``, of all types together where nodes have types.

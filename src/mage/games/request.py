@@ -1,4 +1,4 @@
-"""What is asked of a model: which of its outputs, in which unit, and what absence means."""
+"""What a model is queried for: which of its outputs, in which unit, and what absence means."""
 
 from __future__ import annotations
 
@@ -68,10 +68,10 @@ PLAYERS = ("nodes", "edges", "features")
 @stored_as("graph request")
 @dataclass(frozen=True)
 class GraphRequest(ModelRequest):
-    """How a graph model is asked: which output, which nodes play, and what absence means.
+    """How a graph model is queried: which output, which players, and what absence means.
 
     Attributes:
-        players: What plays: ``"nodes"``, ``"edges"`` (both directions of an edge are one player; an absent edge is
+        players: The players: ``"nodes"``, ``"edges"`` (both directions of an edge are one player; an absent edge is
             removed) or ``"features"`` (columns of ``x``; an absent one is zero for all nodes, or its mean with
             ``masking="mean"``).
         masking: What the absence of a node means: ``"split"`` (it stays, without its edges), ``"remove"``, ``"zero"``,
@@ -88,7 +88,7 @@ class GraphRequest(ModelRequest):
             communities whose best are refined, and of a node's neighbourhood the 48 nodes with the largest effects
             play while the others stay present (beyond 2,000, communities too).
         num_hops: How far an output can depend on other nodes, at node and link level; read from the model by default.
-        forward: ``call(model, data)`` for models that are called in a way of their own.
+        forward: ``call(model, data)`` for models that need a special call.
         select: Which of several outputs is explained, where the model returns a tuple, a list, a dictionary or an
             object: a position, a key or the name of an attribute; a tuple of these leads further in.
         column: Which column of the output is explained, as if it were the only one: one label of a multi-label model
@@ -168,14 +168,14 @@ class GraphRequest(ModelRequest):
 @stored_as("text request")
 @dataclass(frozen=True)
 class TextRequest(ModelRequest):
-    """How a model that judges sentences is asked.
+    """How a classifier of sentences is queried.
 
     Attributes:
         kind: ``"graph"`` for a graph network on the dependency tree, ``"sentences"`` for a classifier of texts; by
             what the model takes by default.
-        absent: What becomes of absent words: a masking for graph networks (``"zero"`` by default); ``"remove"`` (the
+        absent: What replaces absent words: a masking for graph networks (``"zero"`` by default); ``"remove"`` (the
             default), a word such as ``"[MASK]"``, or a function for classifiers.
-        encoder: What describes words to a graph network: ``"minilm"`` by default, as in the datasets; a Hugging Face
+        encoder: The encoder of words for a graph network: ``"minilm"`` by default, as in the datasets; a Hugging Face
             name or folder; or a function from sentences, as words, to one array [words, d] each.
         edges: Which words are joined instead of spaCy's English tree; needs a list of words.
     """
@@ -194,13 +194,13 @@ class TextRequest(ModelRequest):
 @stored_as("image request")
 @dataclass(frozen=True)
 class ImageRequest(ModelRequest):
-    """How a classifier of images is asked.
+    """How a classifier of images is queried.
 
     Attributes:
         patches: Rows and columns of the grid of regions.
         segments: Instead of a grid: for each pixel the number of its region [h, w]; pixels below 0 are always shown.
-        fill: What hides a region: ``"mean"``, ``"blur"``, a colour in the image's own units, or an image [c, h, w].
-        picture: What to show to people instead of the prepared image: bytes [h, w] or [h, w, 3].
+        fill: What covers an absent region: ``"mean"``, ``"blur"``, a colour in image units, or an image [c, h, w].
+        picture: The image to show instead of the prepared one: bytes [h, w] or [h, w, 3].
     """
 
     patches: Any = (7, 7)

@@ -199,12 +199,12 @@ class StateWorths:
 def state_worths(game: ModelView, seed: int = 0) -> StateWorths | None:
     """The worths of a model's coalitions by states, or None where that would be wrong; the log says why."""
     if game.num_hops < 1:
-        _log.info("every coalition is asked for as it is: no message passing was seen in the model")
+        _log.info("every coalition is evaluated separately: no message passing was seen in the model")
         return None
     looked_at = game.participants.graph.looked_at(game.runner.forward.uses)
     colouring = Colouring.of(game.participants, looked_at, game.runner.masking, game.num_hops)
     if colouring is None:
-        _log.info("every coalition is asked for as it is: the masking is the user's own")
+        _log.info("every coalition is evaluated separately: the masking is the user's own")
         return None
     sample = _random_coalitions(game, seed)
     build = _by_target_trees if len(game.targets) else _by_pool
@@ -212,14 +212,14 @@ def state_worths(game: ModelView, seed: int = 0) -> StateWorths | None:
         try:
             return build(game, colouring, sample)
         except UnlikeMessagesError as error:
-            _log.info("every coalition is asked for as it is: %s", error)
+            _log.info("every coalition is evaluated separately: %s", error)
             return None
         except _FAILURES as error:
             _log.info("states of nodes are not shared: %s", error)
         try:
             return _by_keys(game, colouring, sample)
         except UnlikeMessagesError as error:
-            _log.info("every coalition is asked for as it is: %s", error)
+            _log.info("every coalition is evaluated separately: %s", error)
             return None
 
 

@@ -36,13 +36,13 @@ class TextGame(Game):
     The model is one of two kinds. A *graph network* sees the dependency tree with an embedding for each word, made as
     in the datasets ``graph_sst2`` and ``twitter``; absent words lose their features and keep their edges. A *classifier
     of sentences*, any function from a list of texts to scores, sees the text without the absent words, or with
-    something in their place; the tree then only says which words may act together. Equal texts are asked for once.
+    something in their place; the tree then only says which words may act together. Equal texts are evaluated once.
 
     Args:
         model: A graph network, or a function ``classify(list[str])`` that returns an array or tensor [b, classes], or
             [b] for one number per sentence.
         sentence: A text, or its words.
-        request: How the model is asked; see :class:`mage.games.TextRequest`.
+        request: How the model is queried; see :class:`mage.games.TextRequest`.
         fields: Fields of the request by name, such as ``absent="[MASK]"``.
     """
 

@@ -33,8 +33,8 @@ class CoalitionBlock(NamedTuple):
 class PlayerGraph:
     """An undirected graph on players ``0 … num_players - 1``, of any size.
 
-    Direction, duplicate edges and self-loops carry no meaning here and are dropped. Isolated players and disconnected
-    graphs are ordinary.
+    Direction, duplicate edges and self-loops have no meaning here and are removed. Isolated players and disconnected
+    graphs are allowed.
 
     Args:
         num_players: Number of players n ≥ 1.
@@ -56,7 +56,7 @@ class PlayerGraph:
 
     @classmethod
     def complete(cls, num_players: int) -> PlayerGraph:
-        """Everybody talks to everybody: the graph under which structure does not matter."""
+        """The complete graph, in which structure does not matter."""
         graph = cls(num_players)
         count = graph.num_players
         everyone = packing.pack(np.ones((1, count), dtype=np.bool_))
@@ -92,7 +92,7 @@ class PlayerGraph:
 
     @classmethod
     def of(cls, source: Any, num_players: int) -> PlayerGraph:
-        """Whatever a user has: None (complete), a PlayerGraph, edges, a PyG ``edge_index``, a networkx graph.
+        """From any form: None (complete), a PlayerGraph, edges, a PyG ``edge_index``, a networkx graph.
 
         An array of shape [2, e] is read as an ``edge_index``, one of shape [e, 2] as a list of pairs; for [2, 2] a
         tensor is an ``edge_index`` and anything else a list of two pairs.
@@ -123,7 +123,7 @@ class PlayerGraph:
 
     @property
     def is_complete(self) -> bool:
-        """Whether every pair is joined."""
+        """Whether there is an edge between every two players."""
         return self.num_edges == self.num_players * (self.num_players - 1) // 2
 
     @property
@@ -184,10 +184,10 @@ class PlayerGraph:
     # -- all connected coalitions ---------------------------------------------------------------------------------
 
     def count_connected(self, cap: int | None = None) -> int:
-        """Number of connected coalitions, or ``cap + 1`` where there are more than ``cap``.
+        """Number of connected coalitions, or ``cap + 1`` if there are more than ``cap``.
 
-        Complete graphs have 2ⁿ − 1; sparse ones are counted over a moving frontier, others by listing, which is what
-        ``cap`` keeps short.
+        Complete graphs have 2ⁿ − 1; sparse ones are counted over a moving frontier, others by listing, which
+        ``cap`` limits.
         """
         exact = self.count_connected_quickly()
         if exact is None:
@@ -197,13 +197,13 @@ class PlayerGraph:
         return exact if cap is None else min(exact, cap + 1)
 
     def count_connected_quickly(self) -> int | None:
-        """The exact number of connected coalitions where it can be had in well under a second, else None."""
+        """The exact number of connected coalitions if it can be counted in well under a second, otherwise None."""
         if self.is_complete:
             return int(2**self.num_players - 1)
         return count_by_frontier(self.neighbour_lists(), _COUNTING_STEPS)
 
     def blocks(self, block_size: int = _BLOCK_ROWS, max_size: int | None = None) -> Iterator[CoalitionBlock]:
-        """All connected coalitions in a fixed order, a block of bits at a time, in memory that does not grow."""
+        """All connected coalitions in a fixed order, a block of bits at a time, with constant memory."""
         if block_size < 1:
             raise ValueError(f"block_size must be at least 1, got {block_size}")
         largest = self.num_players if max_size is None else min(max_size, self.num_players)
@@ -229,8 +229,8 @@ class PlayerGraph:
     def sample_connected(self, count: int, seed: int | np.random.Generator = 0) -> Masks:
         """Random connected coalitions [count, n]: the components of random sets of players.
 
-        Each set takes every player with one probability x, itself uniform on (0, 1); this is the law under which the
-        permutation estimators meet components. A coalition may come more than once.
+        Each set takes every player with one probability x, itself uniform on (0, 1); this is the distribution of
+        components in the permutation estimators. A coalition may occur more than once.
         """
         if count < 0:
             raise ValueError(f"count must not be negative, got {count}")

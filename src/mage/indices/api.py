@@ -61,8 +61,8 @@ def interactions(
             few queries and is then corrected: unbiased, with standard errors, from a tenth of the queries or fewer),
             or ``"auto"``: exact or exact-local where that is within reach; else permutation, where the model is small
             and 32 orderings need at most 20,000 coalitions; else surrogate, or (where that cannot be) permutation or
-            multilinear. Decided by counts alone; the result says which, and why.
-        budget: Most distinct coalitions the result may rest on, known ones included: ``"exact"`` compares their number
+            multilinear. The choice depends on counts alone; the result has the method and the reason.
+        budget: The largest number of distinct coalitions, including known ones: ``"exact"`` compares their number
             with it, the others stop before it is passed (and count the empty coalition). By default 10,000,000 for
             ``"exact"``, 200,000 for ``"exact-local"``, 2,000 for ``"surrogate"``, 200,000 for the other two; and for
             ``"auto"`` to go exact 100,000 (fewer for large models), or 10,000,000 for message-passing models.
@@ -75,15 +75,15 @@ def interactions(
         radius: L of ``"exact-local"``: how many hops away players act together; read from a model by default.
         regressor: Of ``"surrogate"``: ``"ridge"``, ``"trees"``, ``"mix"``, or ``"auto"`` for what predicts best.
         tolerance: Stop sampling when the largest standard error is at most this.
-        until: Stop sampling when this holds: ``"motifs stable"`` (the best motif no longer changes within the error),
+        until: Stop sampling when this is true: ``"motifs stable"`` (the best motif no longer changes within the error),
             or a function of the interactions so far.
         samples: Random sets to draw with ``"multilinear"``; 200 by default, or as many as ``budget`` allows.
-        callback: Called with the interactions so far, from time to time; a true answer stops and keeps them. So does
+        callback: Called with the interactions so far, from time to time; if it returns true, the run ends. So does
             an interruption (Ctrl-C). :attr:`Interactions.stopped` says what ended a run.
         progress: Show a progress bar; by default on a terminal only.
 
     Returns:
-        Values for all sets of at most k players, their standard errors, and what they cost.
+        Values for all sets of at most k players, their standard errors, and their cost.
 
     Raises:
         TooManyCoalitionsError: ``method="exact"`` over budget; the message has the count and the alternatives.
@@ -108,7 +108,7 @@ def compute_interactions(
     callback: Callable[[Interactions], Any] | None = None,
     progress: bool | None = None,
 ) -> Interactions:
-    """Compute what a request asks for; see :func:`interactions`.
+    """Compute the index of a request; see :func:`interactions`.
 
     Args:
         game: Players, graph and value function.

@@ -86,7 +86,7 @@ def exact_choices(problem: Problem, reasons: list[str] | None = None) -> Iterato
     if count <= STATES_LIMIT and problem.game.states is not None:
         runs = problem.game.states.expected_runs(problem.graph, limit)
         if runs <= limit:
-            yield Choice("exact", f"{number} connected coalitions, which the model is asked for by states")
+            yield Choice("exact", f"{number} connected coalitions, which are evaluated by states")
             return
         reasons.append(f"not exact by states: about {runs:,} runs of the model")
     if request.budget is None and problem.game.node_contributions is not None:

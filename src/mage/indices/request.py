@@ -30,15 +30,15 @@ class IndexRequest:
             the like ignore the graph, ``"myerson"``, ``"myerson-taylor"``, ``"myerson-sii"`` and the like respect it.
         order: k, the largest number of players in a set; None for the default of the index.
         method: ``"auto"`` or the name of an estimator, see :func:`mage.interactions`.
-        budget: Most distinct coalitions that the result may rest on; None for the default of the method.
+        budget: The largest number of distinct coalitions; None for the default of the method.
         permutations: Orderings to sample; None for the default of the method.
         seed: Seed of everything that is random.
         antithetic: Whether orderings come in pairs, one the reverse of the other, and random sets with complements.
-        orderings: Exactly these orderings, a tuple of tuples (any array [t, n] is accepted), instead of random ones.
+        orderings: Use these orderings instead of random ones: a tuple of tuples (any array [t, n] is accepted).
         radius: Hops within which players act together, for ``"exact-local"``; None to read it from the model.
-        regressor: What the surrogate learns with.
+        regressor: The regressor of the surrogate.
         tolerance: Stop sampling when the largest standard error is at most this.
-        until: Stop sampling when this holds: the name of a condition, or a function of the interactions so far.
+        until: Stop sampling when this is true: the name of a condition, or a function of the interactions so far.
         samples: Random sets to draw; None for the default of the method.
     """
 

@@ -32,30 +32,30 @@ class Term(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Interactions:
-    """A k-order interaction index of one game: a number for every set of at most k players.
+    """A k-order interaction index of one game: a value for every set of at most k players.
 
     Attributes:
         index: Name of the index, e.g. ``"myerson-taylor"``.
         order: k.
         graph: The players' graph.
-        values: All numbers: sets by size, then in lexicographic order; see :attr:`coalitions`.
+        values: All values: sets by size, then in lexicographic order; see :attr:`coalitions`.
         std_error: Standard error of each value, in the same order; zero for values known exactly. It is estimated from
-            the sampled orderings, and NaN where there are too few of them.
+            the sampled orderings, and NaN if there are too few of them.
         exact: Whether every value is exact up to rounding.
         method: How it was computed, see :data:`mage.indices.ESTIMATORS`.
-        num_queries: Calls of the model this computation caused; coalitions it already knew are free. An explanation
+        num_queries: Runs of the model for this computation; known coalitions cost nothing. An explanation
             counts more, see :attr:`mage.Explanation.num_queries`.
         num_permutations: Orderings averaged over; 0 for methods that do not draw them.
         baseline: Worth of the empty coalition before normalisation.
         names: Names of the players.
         stopped: What ended the sampling: ``"budget"``, ``"tolerance"``, ``"until"``, ``"cancelled"`` by a callback or
-            ``"interrupted"`` from the keyboard; empty where it came to its end.
+            ``"interrupted"`` from the keyboard; empty if the run was complete.
         error_parts: D, how parts of the sample deviate, for sets of size k and as many smaller sizes as have errors
             [parts, sets]: the squares of a column add up to about the squared standard error, and DᵀD says how errors
             go together, see :meth:`group_error`. None where there is no error, or where the errors are taken as
             independent.
         num_samples: Random sets averaged over; 0 for methods that do not draw them.
-        reason: Why this method was taken.
+        reason: Why this method was chosen.
     """
 
     index: str
@@ -106,7 +106,7 @@ class Interactions:
 
     @property
     def coalitions(self) -> list[tuple[int, ...]]:
-        """The sets that :attr:`values` are of, in that order."""
+        """The sets of :attr:`values`, in the same order."""
         return [tuple(row) for size in self.sizes for row in subsets_of_size(self.num_players, size).tolist()]
 
     @property
@@ -135,7 +135,7 @@ class Interactions:
 
     @property
     def partial(self) -> bool:
-        """Whether the run was broken off, so that less was sampled than had been asked for."""
+        """Whether the run was interrupted, so that the sample is smaller than requested."""
         return self.stopped in {"cancelled", "interrupted"}
 
     @property
@@ -154,7 +154,7 @@ class Interactions:
 
     @property
     def player_values(self) -> Floats:
-        """What each player contributes with its part of all its interactions: the Myerson or Shapley value [n]."""
+        """The contribution of each player, with its part of all its interactions: Myerson or Shapley value [n]."""
         values = np.zeros(self.num_players)
         for size in self.sizes:
             subsets, terms, _ = self.of_size(size)
@@ -163,7 +163,7 @@ class Interactions:
 
     @property
     def pair_values(self) -> Floats:
-        """As :attr:`matrix`, but each pair with its third of the triples that hold it.
+        """As :attr:`matrix`, but each pair also has a third of each triple that contains it.
 
         Of a Taylor index of order 3 these are the pairs of the index of order 2.
         """
@@ -186,13 +186,13 @@ class Interactions:
         return self._as_matrix(self.std_error)
 
     def group(self, players: Iterable[int], tau: float | None = None) -> float:
-        """GrAttr(S): what the index says a group contributes, all interactions within it included.
+        """GrAttr(S): the contribution of a group by the index, the sum of all interactions within it.
 
         Of all players this is their worth where the values of the index add up, which those of SII and Banzhaf do not.
 
         Args:
             players: The group S.
-            tau: Weight τ ∈ [0, 1] of positive terms; negative ones weigh 1 − τ. None takes all terms as they are.
+            tau: Weight τ ∈ [0, 1] of positive terms; negative ones have the weight 1 − τ. None is the plain sum.
         """
         _check_tau(tau)
         members = np.array(sorted(set(self._checked(players))), dtype=np.int64)
@@ -206,7 +206,7 @@ class Interactions:
         return total
 
     def group_error(self, players: Iterable[int], tau: float | None = None) -> float:
-        """Standard error of :meth:`group`, its signs taken as certain; NaN where there are too few samples to tell."""
+        """Standard error of :meth:`group`, for known signs; NaN if there are too few samples."""
         _check_tau(tau)
         members = np.array(sorted(set(self._checked(players))), dtype=np.int64)
         inside = [
@@ -224,7 +224,7 @@ class Interactions:
         return math.hypot(error_of_sum(errors[~in_parts], None), error_of_sum(errors[in_parts], parts))
 
     def redrawn(self, generator: np.random.Generator) -> Interactions:
-        """The same with values as they might have come out, given their errors."""
+        """The same interactions with values redrawn within their errors."""
         return replace(self, values=self.values + noise(self.std_error, self.error_parts, generator))
 
     def top(self, count: int = 10, size: int | None = None, sign: int = 0) -> list[Term]:
@@ -311,7 +311,7 @@ class Interactions:
     # -- keeping --------------------------------------------------------------------------------------------------
 
     def save(self, path: str | Path) -> None:
-        """Write to a file (zip of plain arrays and JSON, no pickle), whole or not at all."""
+        """Write to a file (zip of plain arrays and JSON, no pickle); it is never left incomplete."""
         from mage.indices.storage import save
 
         save(self, path)
@@ -332,7 +332,7 @@ class Interactions:
 
     @classmethod
     def from_shapiq(cls, values: shapiq.InteractionValues, edges: Any = None) -> Interactions:
-        """From ``shapiq.InteractionValues`` (Shapley values, Shapley-Taylor, or what :meth:`to_shapiq` made)."""
+        """From ``shapiq.InteractionValues`` (Shapley values, Shapley-Taylor, or the result of :meth:`to_shapiq`)."""
         from mage.indices.shapiq_values import from_shapiq
 
         return from_shapiq(values, edges)

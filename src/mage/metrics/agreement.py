@@ -96,7 +96,7 @@ def signed_f1(positive: Any, negative: Any, signs: Any) -> float:
     Args:
         positive: Nodes that an explanation has for the output: motifs, node numbers or a boolean mask.
         negative: Nodes that it has against it.
-        signs: For each node 1 if it speaks for the output, −1 if it speaks against it, 0 otherwise.
+        signs: For each node 1 if it is for the output, −1 if it is against it, 0 otherwise.
 
     Returns:
         2 · right nodes / (nodes of the explanation + nodes of the ground truth); NaN where the ground truth is empty.

@@ -41,7 +41,7 @@ class ExplainedGraph:
 
     @property
     def queries(self) -> float:
-        """Coalitions that the method asked the model for."""
+        """Coalitions that the method queried the model for."""
         return float(self.explanation.num_queries)
 
     @property
@@ -112,7 +112,7 @@ class GroupPredictions:
         interactions: The index.
         groups: Groups of players, booleans [g, n].
         connected_groups: Groups that are connected in the game's graph.
-        queries: Coalitions that the index asked for.
+        queries: Coalitions that the index queried.
         seconds: Time that it took.
     """
 

@@ -30,7 +30,7 @@ class Metric:
         cases: Kinds of cases that it is for.
         better: Which figures are better; None where neither is.
         scale: Axis of a plot: ``"unit"`` is [0, 1], ``"log"`` is logarithmic.
-        show: Writes a figure for people.
+        show: Formats a figure.
         fields: Further numbers that ``measure`` returns beside the figure.
         paper_name: Name in the paper's figures, where it is another.
         always: Measured for all records. Others are measured where an experiment names them.
@@ -53,7 +53,7 @@ class Metric:
         return self.title + {"higher": " ↑", "lower": " ↓", None: ""}[self.better]
 
     def text(self, value: float | None) -> str:
-        """A figure for people, a dash where there is none."""
+        """A figure as text, a dash if there is none."""
         return "–" if value is None or math.isnan(value) else self.show(value)
 
     def record(self, case: Any) -> dict[str, float | None]:

@@ -30,10 +30,10 @@ class ImageClassifier:
     """A network, how its images are prepared, and the names of its classes.
 
     Args:
-        name: Name for people.
+        name: Name to display.
         network: Maps images [b, c, h, w] to rows [b, classes].
         prepare: Makes such images of files, Pillow images and arrays of bytes.
-        class_names: Names of the classes; empty where they are not known.
+        class_names: Names of the classes; empty if they are not known.
         fingerprint: What tells the network with its weights from others.
     """
 

@@ -18,7 +18,7 @@ from mage.motifs.result import Motif, MotifSet
 from mage.motifs.solvers import Solution, solve
 from mage.motifs.terms import TermArrays, terms_of
 
-_NEGLIGIBLE = 0.1  # of what speaks for the output: weaker motifs against it are not worth a word
+_NEGLIGIBLE = 0.1  # of the strength for the output: weaker motifs against it are not shown
 
 
 def find_motifs(
@@ -35,12 +35,12 @@ def find_motifs(
     effects: Effects | None = None,
     **fields: Unpack[MotifFields],
 ) -> MotifSet:
-    """Find disjoint connected groups of nodes whose interactions weigh most.
+    """Find disjoint connected groups of nodes with the largest total of interactions.
 
     Maximises Σ |GrAttr(S)| over at most m sets S with at most M nodes in all. GrAttr adds up all interactions inside S:
     those of the top order weighted by τ where they are positive and by 1 − τ where they are negative; below the top
     order those of an index of order 3 with their sign, others like the top order (``objective=`` chooses), see
-    :mod:`mage.motifs.objective`. The answer is proven optimal unless it says otherwise.
+    :mod:`mage.motifs.objective`. The result is proven optimal, unless ``.optimal`` is false.
 
     Args:
         interactions: An index of order 1, 2 or 3, or a plain matrix [n, n] (pairs off the diagonal, symmetric; single
@@ -49,12 +49,12 @@ def find_motifs(
         num_motifs: m, the largest number of motifs; ``"auto"``, the default, allows three.
         max_nodes: M, nodes in all motifs together: a whole number, a share of n in (0, 1) (at least one node), or
             ``"auto"``, the default: the size at which the last node adds most, see :mod:`mage.motifs.path`.
-        tau: ``"both"``, the default: motifs for the output, and apart from them those against it, in
-            :attr:`MotifSet.against`. Or τ in [0, 1], which weighs both sides in one search.
+        tau: ``"both"``, the default: motifs for the output and, separately, motifs against it, in
+            :attr:`MotifSet.against`. Or τ in [0, 1], which weights both sides in one search.
         connected: False lets a motif be any set of nodes.
         noise_floor: Interactions of at most this share of the largest of their sign count as zero; with
             ``objective="signed"`` those of the top order only.
-        request: What to search for in one object; what else is given changes it. Its defaults are the defaults here.
+        request: All settings in one object; other arguments override it. Its defaults are the defaults here.
         least_nodes: Fewest nodes, where M is left open.
         effects: Where M is left open: from groups of nodes, as booleans [q, n], to what a model says with only each
             group minus what it says without it; chooses among sizes that are equally good by their interactions.
@@ -64,7 +64,7 @@ def find_motifs(
         The motifs, strongest first, with objective, bound and proof. Their scores are plain sums of interactions.
 
     Raises:
-        ValueError: An argument does not make sense, or no family of motifs holds all ``include`` nodes.
+        ValueError: An argument is not valid, or no motifs can contain all ``include`` nodes.
     """
     everyday = {"num_motifs": num_motifs, "max_nodes": max_nodes, "tau": tau, "connected": connected}
     request = changed(request or MotifRequest(), noise_floor=noise_floor, **everyday, **fields)
@@ -91,7 +91,7 @@ class _Search(NamedTuple):
     effects: Effects | None
 
     def run(self, request: MotifRequest) -> MotifSet:
-        """The motifs that a request with τ as a number asks for."""
+        """The motifs of a request whose τ is a number."""
         size, path = chosen_size(request, self.terms, self.graph, self.least_nodes, self.effects)
         sized_request = replace(request, max_nodes=size)
         problem = MotifProblem.of(sized_request, self.terms, self.graph)

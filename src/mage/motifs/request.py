@@ -1,4 +1,4 @@
-"""What is asked of the motif search."""
+"""The request for the motif search."""
 
 from __future__ import annotations
 
@@ -38,28 +38,27 @@ class MotifFields(TypedDict, total=False):
 
 @dataclass(frozen=True)
 class MotifRequest:
-    """What the motif search is asked for, checked before anything is computed.
+    """The settings of the motif search, checked before anything is computed.
 
     Attributes:
         num_motifs: m, the largest number of motifs; ``"auto"`` allows three.
         max_nodes: M, nodes in all motifs together: a whole number, a share of the nodes in (0, 1), or ``"auto"``: the
             size at which the last node adds most, see :mod:`mage.motifs.path`.
-        tau: ``"both"`` finds what speaks for the output and, among all other nodes, what speaks against it, each by
-            itself. A number τ in [0, 1] weighs both sides in one search: 1 finds only motifs for it, 0 only motifs
-            against it.
+        tau: ``"both"`` finds motifs for the output and, among all other nodes, motifs against it, each in its
+            own search. A number τ in [0, 1] weights both sides in one search: 1 finds only motifs for it, 0 only
+            motifs against it.
         connected: False lets a motif be any set of nodes.
-        objective: How terms weigh: ``"signed"``, positive ones of the top order by τ and negative ones by 1 − τ, and
-            lower orders with their sign; or ``"paper"``, all orders as the top order. ``"auto"`` is signed at order 3
-            and the paper's below, where single nodes are the only lower order. See
-            :data:`mage.motifs.objective.OBJECTIVES`.
+        objective: The weights of the terms. ``"signed"``: positive terms of the top order by τ, negative terms by
+            1 − τ, and lower orders with their sign. ``"paper"``: all orders as the top order. ``"auto"`` is signed at
+            order 3 and the paper's at lower orders. See :data:`mage.motifs.objective.OBJECTIVES`.
         noise_floor: Interactions of at most this share of the largest of their sign count as zero; with
             ``objective="signed"`` those of the top order only.
         include: Nodes that must be in some motif.
         exclude: Nodes that must be in none.
-        solver: ``"search"`` (compiled branch and bound), ``"milp"`` (HiGHS), or ``"auto"``: the search, and where its
-            limit does not suffice and the programme is not too large, HiGHS from where it stopped.
-        node_limit: Search or solver nodes to spend at most; by default up to 1,000,000 (fewer for large graphs, whose
-            nodes cost more) and 100. A limited answer is feasible and carries its bound.
+        solver: ``"search"`` (compiled branch and bound), ``"milp"`` (HiGHS), or ``"auto"``: the search, and if it
+            reaches its limit and the programme is not too large, HiGHS continues from there.
+        node_limit: The largest number of search or solver nodes; by default up to 1,000,000 (fewer for large graphs,
+            whose nodes cost more) and 100. A result at the limit is feasible and has a bound.
 
     Raises:
         ValueError: A value that no search can use; the message names it.
@@ -113,7 +112,7 @@ class MotifRequest:
 
     @property
     def weight(self) -> float:
-        """τ as a number; ½ where both sides are searched."""
+        """τ as a number; ½ if both sides are searched."""
         return 0.5 if isinstance(self.tau, str) else self.tau
 
     def sizes_of(self, num_nodes: int, least: int = 1) -> list[int]:
@@ -133,9 +132,9 @@ class MotifRequest:
         return sizes
 
     def max_nodes_of(self, num_nodes: int, least: int = 1) -> int:
-        """M as a number of nodes of a graph; 0.3 of them where it is left open.
+        """M as a number of nodes of a graph; 0.3 of them if M is not given.
 
-        A share is meant as people write it: 0.29 of 100 is 29, whatever binary fractions make of it.
+        A share is read as a decimal number: 0.29 of 100 is 29, not affected by binary rounding.
 
         Args:
             num_nodes: Nodes of the graph n.

@@ -20,11 +20,11 @@ class Motif:
 
     Attributes:
         nodes: Its nodes, ascending.
-        score: Sum of all interactions inside it as they are, in the units of the output: what the index says that the
+        score: Plain sum of all interactions inside it, in the units of the output: what, by the index, the
             nodes contribute together. Positive is for the output, negative against it. It depends on the nodes
             alone, not on τ, the noise floor or the objective of the search.
         names: Names of the nodes, in the same order.
-        edges: Where edges play: the pairs of nodes that the motif consists of; its nodes are their ends.
+        edges: If the players are edges: the pairs of nodes of the motif; its nodes are their ends.
     """
 
     nodes: tuple[int, ...]
@@ -70,29 +70,29 @@ class PathStep:
 
 @dataclass(frozen=True)
 class MotifSet:
-    """Disjoint motifs, those that are worth most to the search first, with the proof of how good they are.
+    """Disjoint motifs, the strongest first, with a proof of their quality.
 
     Attributes:
-        motifs: At most m of them; fewer where more would not help.
-        objective: What the search maximises: the worth of all motifs under τ, see :mod:`mage.motifs.objective`. It
-            compares families found under the same settings; the scores are in the units of the output.
-        bound: No feasible family is worth more than this, up to rounding (1e-12 of the largest weight); infinite where
+        motifs: At most m of them; fewer if more would not help.
+        objective: The weighted sum that the search maximises, see :mod:`mage.motifs.objective`. It
+            compares results of the same settings; the scores are in the units of the output.
+        bound: No feasible result has a larger objective, up to rounding (1e-12 of the largest weight); infinite if
             a method other than the search chose the motifs.
-        optimal: Whether the bound proves the objective largest.
+        optimal: Whether the bound proves that the objective is the largest.
         num_nodes: Nodes of the graph n.
-        num_motifs: m as asked for.
+        num_motifs: The value of m in the request.
         max_nodes: M as used.
         tau: τ.
         connected: Whether motifs had to be connected.
-        solver: What found it: ``"search"``, ``"milp"``, or both.
-        work: Search and solver nodes it took.
+        solver: The solver: ``"search"``, ``"milp"``, or both.
+        work: The number of search and solver nodes.
         noise_floor: Share of the largest interaction up to which interactions counted as zero.
         include: Players that had to be in some motif.
         exclude: Players that had to be in none.
         estimated: Whether the interactions behind the scores are estimates.
-        objective_name: How terms weighed, see :data:`mage.motifs.objective.OBJECTIVES`.
-        path: The best families of all sizes from which M was chosen; empty where it was given.
-        against: Where both sides were searched: the motifs against the output, among nodes that are in no motif for it.
+        objective_name: The weights of the terms, see :data:`mage.motifs.objective.OBJECTIVES`.
+        path: The best motifs of all sizes from which M was chosen; empty if M was given.
+        against: If both sides were searched: the motifs against the output, among nodes that are in no motif for it.
             This set then holds the motifs for the output only.
     """
 
@@ -117,14 +117,14 @@ class MotifSet:
 
     @property
     def gap(self) -> float:
-        """Relative distance from the objective to the bound; 0 where optimal."""
+        """Relative distance from the objective to the bound; 0 if optimal."""
         if self.optimal:
             return 0.0
         return (self.bound - self.objective) / max(abs(self.bound), 1e-300) if np.isfinite(self.bound) else np.inf
 
     @property
     def proof(self) -> str:
-        """How good the motifs are, in words; where both sides were searched, that of the side that is less sure."""
+        """How good the motifs are, in words; if both sides were searched, for the side that is less certain."""
         sides = [side for side in (self, self.against) if side is not None and side.motifs]
         if not sides:
             return "none found"
@@ -135,7 +135,7 @@ class MotifSet:
 
     @property
     def side_weight(self) -> float | str:
-        """τ, or ``"both"`` where both sides were searched apart."""
+        """τ, or ``"both"`` if both sides were searched separately."""
         return self.tau if self.against is None else "both"
 
     @property
@@ -150,7 +150,7 @@ class MotifSet:
 
     @property
     def labels(self) -> Integers:
-        """For each node the rank of its motif, 1 for the strongest, 0 for none; a partition, as AMI wants it."""
+        """For each node the rank of its motif, 1 for the strongest, 0 for none; a partition, as AMI needs it."""
         return labels_of(self.motifs, self.num_nodes)
 
     def __len__(self) -> int:

@@ -16,7 +16,7 @@ GRAPH_OF_NODE = "graph_of_node"
 """Name of the tensor that says which graph of the user's batch a node belongs to."""
 
 COUNTS = ("batch_size", "num_graphs", "size")
-"""Names under which models are told how many graphs there are."""
+"""Names of the argument that gives the number of graphs to a model."""
 
 _ROUNDINGS = 1000  # how often an output may be rounded where a batch is named instead of left out
 
@@ -26,7 +26,7 @@ class PyGCall:
 
     Args:
         extras: Other arguments by name, as the user gave them.
-        batched: Whether the model is told which graph each node belongs to.
+        batched: Whether the model gets the graph number of each node.
         num_graphs: Graphs that the user's batch has in each copy; their rows follow each other in the output.
         row: Which of these rows is explained; None where the output has rows of nodes or links.
         per_graph: Names of arguments with a row per graph, where there are several.

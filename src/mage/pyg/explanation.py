@@ -23,7 +23,7 @@ class MAGEExplanation(PyGExplanation):  # type: ignore[misc]  # PyG ships no typ
     has.
 
     Attributes:
-        node_mask: [n, 1], 1 for nodes in a motif that speaks for an output (any motif, if all speak against it);
+        node_mask: [n, 1], 1 for nodes in a motif for an output (any motif, if all are against it);
             [n, f] for ``"attributes"`` and [1, f] for ``"common_attributes"``: what features add, the largest as 1.
         edge_mask: [e], 1 for edges within such a motif.
         node_score: Signed scores behind the node mask, of the same shape: Myerson or Shapley values, added up over the
@@ -40,7 +40,7 @@ class MAGEExplanation(PyGExplanation):  # type: ignore[misc]  # PyG ships no typ
             that they stay true when ``get_explanation_subgraph`` renumbers the nodes.
         explanations: The :class:`mage.Explanation` of each output, with plots and pages; nodes are numbered as in the
             part of the graph that the output was explained from and named by their numbers in the whole.
-        request: How it was asked for; ``like=explanation`` repeats it.
+        request: Its settings; ``like=explanation`` repeats them.
     """
 
     def __cat_dim__(self, key: str, value: Any, *args: Any, **kwargs: Any) -> Any:
@@ -73,7 +73,7 @@ class MAGEExplanation(PyGExplanation):  # type: ignore[misc]  # PyG ships no typ
         return list(zip(pieces, self.motif_score.tolist(), strict=True))
 
     def threshold(self, *args: Any, **kwargs: Any) -> MAGEExplanation:
-        """PyG's thresholds; ``"topk"`` and ``"topk_hard"`` keep k whatever the motifs' size, by rank.
+        """PyG's thresholds; ``"topk"`` and ``"topk_hard"`` keep exactly k, by rank, for motifs of any size.
 
         What is in a motif goes first, by its score; then comes the rest, by its score.
         """
@@ -100,7 +100,7 @@ class MAGEHeteroExplanation(HeteroExplanation):  # type: ignore[misc]  # PyG shi
         motif_score: [m], signed scores.
         motif_row: [m], the row of the model's output that each belongs to.
         explanations: The :class:`mage.Explanation` of each output, with plots and pages.
-        request: How it was asked for; ``like=explanation`` repeats it.
+        request: Its settings; ``like=explanation`` repeats them.
     """
 
     @property
@@ -112,7 +112,7 @@ class MAGEHeteroExplanation(HeteroExplanation):  # type: ignore[misc]  # PyG shi
         return list(zip(pieces, self.motif_score.tolist(), strict=True))
 
     def threshold(self, *args: Any, **kwargs: Any) -> MAGEHeteroExplanation:
-        """PyG's thresholds; ``"topk"`` and ``"topk_hard"`` keep k of each type whatever the motifs' size, by rank."""
+        """PyG's thresholds; ``"topk"`` and ``"topk_hard"`` keep exactly k of each type, by rank."""
         thresholded: MAGEHeteroExplanation = super().threshold(*args, **kwargs)
         _keep_by_rank(self, thresholded, ThresholdConfig.cast(*args, **kwargs))
         return thresholded

@@ -51,7 +51,7 @@ class FeatureGames:
     Args:
         model: The model.
         data: The graph, with or without types of nodes.
-        request: How the model is asked; its ``forward`` calls the model.
+        request: How the model is queried; its ``forward`` calls the model.
         seed: Seed of the orderings, where there are too many players for all coalitions.
     """
 

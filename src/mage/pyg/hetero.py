@@ -29,7 +29,7 @@ class HeteroCall:
 
     Args:
         extras: Other arguments by name, as the user gave them; dictionaries are taken from the graph.
-        batched: Whether the model is told which graph each node belongs to.
+        batched: Whether the model gets the graph number of each node.
     """
 
     def __init__(self, extras: Mapping[str, Any], batched: bool = False) -> None:
@@ -104,7 +104,7 @@ class TypedInput:
         x: Node features by type.
         edge_index: Edges by type.
         extras: Further arguments of the model, by name.
-        batched: Whether the model is told which graph each node belongs to.
+        batched: Whether the model gets the graph number of each node.
     """
 
     def __init__(

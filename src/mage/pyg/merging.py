@@ -35,7 +35,7 @@ class ExplainedPart:
 
     @property
     def shown(self) -> list[Motif]:
-        """Motifs that speak for the output; all where none does."""
+        """Motifs for the output; all motifs if none is for it."""
         return shown_motifs(self.explanation)
 
     def spread(self, values: Floats | Tensor, num_nodes: int) -> Tensor:
@@ -45,7 +45,7 @@ class ExplainedPart:
 
 
 def shown_motifs(explanation: Explanation) -> list[Motif]:
-    """Motifs that speak for the output; all where none does."""
+    """Motifs for the output; all motifs if none is for it."""
     return [motif for motif in explanation.motifs if motif.sign > 0] or list(explanation.motifs)
 
 
@@ -61,7 +61,7 @@ def feature_masks(
 ) -> dict[str | None, tuple[Tensor, Tensor]]:
     """For each type of nodes what features add, the largest of each output as 1, and signed scores: [1, f] or [n, f].
 
-    Features that only speak against an output are shown where none speaks for it.
+    Features that are only against an output are shown if none is for it.
 
     Args:
         parts: The explained outputs.

@@ -52,7 +52,7 @@ class PyGInput:
         extras: Further arguments of the model, by name.
 
     Attributes:
-        batched: Whether the model is told which graph each node belongs to.
+        batched: Whether the model gets the graph number of each node.
     """
 
     def __init__(self, x: Tensor, edge_index: Tensor, extras: Mapping[str, Any]) -> None:

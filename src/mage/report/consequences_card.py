@@ -34,7 +34,7 @@ class Step(NamedTuple):
 
 
 def consequences_card(explanation: Explanation, suffix: str = "") -> str:
-    """The card of a page that says what follows from the motifs; empty where the model was not asked.
+    """The card of a page that says what follows from the motifs; empty if the model was not queried.
 
     Args:
         explanation: What to show.

@@ -53,7 +53,7 @@ def save_html(
 
     Args:
         explanations: One or more: of several classes, of two models, of before and after a change.
-        path: File to write, whole or not at all.
+        path: File to write; it is never left incomplete.
         title: Heading of the page; by default it names the explained class.
         text: A paragraph below it.
         labels: A name for each explanation; by default its class, or its model where the classes are the same.

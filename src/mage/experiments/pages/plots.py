@@ -18,7 +18,7 @@ def dot_plot(cells: Sequence[Cell], titles: Mapping[str, str]) -> str:
 
     Args:
         cells: Cells of one experiment, the first metric of each column.
-        titles: Names of the datasets for people.
+        titles: Names of the datasets, to display.
     """
     columns = list(dict.fromkeys(cell.column for cell in cells))
     methods = list(dict.fromkeys(cell.title for cell in cells))

@@ -21,7 +21,7 @@ def paired_tables(records: Sequence[Record], titles: Mapping[str, str]) -> Itera
 
     Args:
         records: Finished records.
-        titles: Names of the methods for people.
+        titles: Names of the methods, to display.
     """
     networks: dict[tuple[str, str], dict[tuple[str, int], ByMethod]] = {}
     for record in records:

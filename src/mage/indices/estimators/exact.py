@@ -16,7 +16,7 @@ STATES_LIMIT = 10_000_000  # connected coalitions that are listed to save runs o
 
 
 class TooManyCoalitionsError(ValueError):
-    """An exact index was asked for that needs more queries than allowed."""
+    """The exact index needs more queries than allowed."""
 
 
 class Exact(Estimator):
@@ -60,7 +60,7 @@ def fits_by_states(problem: Problem, budget: int) -> bool:
 
 
 def readable(number: int) -> str:
-    """A count for people: digits while they can be read, then a power of ten (of any size)."""
+    """A count as text: digits while they can be read, then a power of ten (of any size)."""
     if number < 10**12:
         return f"{number:,}"
     if number.bit_length() < 1000:

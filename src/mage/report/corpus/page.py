@@ -49,7 +49,7 @@ _METHOD = """
 <p>A <b>core</b> is a connected piece of motifs: some of a motif's nodes with all edges between them, compared by the
 names of nodes and, in molecules that RDKit can read, by the orders of bonds. It counts once per graph. All pieces that
 recur in enough graphs of a class are found; those that only ever occur within a larger one are left out.</p>
-<p><b>Consistency</b> asks: of the graphs of the class that have the piece anywhere, in how many does a motif hold it?
+<p><b>Consistency</b> is a share: of the graphs of the class that contain the piece, in how many is it inside a motif?
 Cores are ordered by the lower end of the 95 % interval of that share (Wilson) times the square root of their number of
 nodes. Pieces that hold, or lie within, one that leads and share four fifths of their graphs with it are listed as its
 other forms. Names of functional groups are labels from a table; they have no part in finding or ordering.</p>
@@ -105,7 +105,7 @@ def _lead(entries: Sequence[Entry]) -> str:
     facts += [f"{targets.count(target)} as {names[target]}" for target in sorted(set(targets))]
     verdicts = [entry.right for entry in entries if entry.right is not None]
     if verdicts:
-        facts.append(f"{sum(verdicts)} of {len(verdicts)} predicted rightly")
+        facts.append(f"{sum(verdicts)} of {len(verdicts)} predicted correctly")
     facts.append(f"{sum(explanation.interactions.exact for explanation in explanations)} with an exact index")
     facts.append(f"{sum(explanation.motifs.proof == PROVEN for explanation in explanations)} with motifs {PROVEN}")
     queries = float(np.median([explanation.num_queries for explanation in explanations]))

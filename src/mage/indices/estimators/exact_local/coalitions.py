@@ -48,7 +48,7 @@ def values_from_coalitions(problem: Problem, radius: int, budget: int, progress:
     Args:
         problem: The game and the index.
         radius: L, how many hops away players can act together.
-        budget: Most coalitions to ask for.
+        budget: The largest number of coalitions to query.
         progress: Show a progress bar; by default on a terminal only.
     """
     game = problem.game

@@ -59,7 +59,7 @@ def values_from_nodes(
         problem: The game and the index.
         contributions: What each node adds to worths.
         refinement: What tells nodes apart.
-        budget: Most coalitions to ask for.
+        budget: The largest number of coalitions to query.
         progress: Show a progress bar; by default on a terminal only.
     """
     game, last = problem.game, problem.game.num_queries + budget

@@ -1,4 +1,4 @@
-"""Which coalitions to ask the model for."""
+"""Which coalitions to query."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _LEAST_SHARE = 0.1
 
 
 def essential(population: Population, most: int) -> Integers:
-    """Rows that are always asked for: those of the boundary, single players, pairs, whole and near-whole components.
+    """Rows that are always queried: those of the boundary, single players, pairs, whole and near-whole components.
 
     All of the boundary are taken, for the index has that part exactly; of the others those that weigh most, up to
     ``most``.

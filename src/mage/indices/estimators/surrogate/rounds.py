@@ -1,4 +1,4 @@
-"""The surrogate estimator: ask for a few coalitions, learn the rest, correct what was learnt.
+"""The surrogate estimator: query a few coalitions, predict the others, correct the prediction.
 
 An index is a sum Σ c_S(R) f(R) over connected R. With a regressor g that has not seen whether R was drawn, and R drawn
 with chance π_R, the sum Σ c g + Σ over drawn R of c (f − g) / π is the index on average, whatever g is, and the better
@@ -45,7 +45,7 @@ class _State:
 
 
 def round_sizes(left: int, watched: bool) -> list[int]:
-    """How many coalitions each round may ask for: a third, then the rest; in small steps where a run may end early."""
+    """How many coalitions each round may query: a third, then the rest; in small steps where a run may end early."""
     if left < 2 * LEAST_ROUND:
         return [left] if left else []
     if not watched:

@@ -321,8 +321,11 @@ def test_the_model_is_left_as_it_was():
     assert not hooks
 
 
-def test_a_linear_head_comes_before_the_pool_so_that_embeddings_are_not_kept():
-    game = check(network("GCN", "mean"), graph("both ways", seed=5))
+@pytest.mark.parametrize("readout", ["mean", "sum"])
+def test_a_linear_head_comes_before_the_pool_so_that_embeddings_are_not_kept(readout):
+    model = network("GIN", readout)
+    model.head = nn.Linear(6, 2).double()
+    game = check(model, graph("both ways", seed=5))
     pool = game.states._pool
-    assert pool.linear
+    assert (pool.linear, pool.reduction) == (True, readout)
     assert tuple(pool.states.embeddings.shape) == (game.states.num_states, len(game.prediction))

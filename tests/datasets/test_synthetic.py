@@ -145,6 +145,24 @@ def test_houses_of_ba_shapes():
     assert (np.random.get_state()[1] == before).all()  # noqa: NPY002
 
 
+@pytest.mark.parametrize(("name", "size", "count", "edges"), [("tree_cycles", 6, 60, 6), ("tree_grid", 9, 80, 12)])
+def test_motifs_on_trees(name, size, count, edges):
+    dataset = load(name)
+    data = dataset[0]
+    assert data.num_nodes == 511 + count * size
+    motifs = dataset.motifs(0)
+    assert [len(motif) for motif in motifs] == [size] * count
+    # Random edges leave motifs as they are inside, and the class says who is in one.
+    inside = data.node_motif[data.edge_index[0]] == data.node_motif[data.edge_index[1]]
+    assert int((inside & (data.node_motif[data.edge_index[0]] >= 0)).sum()) == 2 * edges * count
+    assert torch.equal(data.y, (data.node_motif >= 0).long())
+    assert torch.equal(data.edge_index, load(name)[0].edge_index)
+    assert not torch.equal(data.edge_index, load(name, seed=1)[0].edge_index)
+    node = int(dataset.candidates()[0])
+    assert dataset.settings(node)["max_nodes"] == size
+    assert dataset.settings(node)["node"] == node
+
+
 @pytest.mark.long
 def test_the_same_seed_gives_the_same_graphs_in_another_process():
     script = (

@@ -38,6 +38,18 @@ def test_cells_where_a_method_takes_minutes_rest_on_fewer_graphs():
     assert counts["spmotif", "gin", "subgraphx"] < counts["spmotif", "gin", "gradcam"]
 
 
+def test_a_part_of_the_cells_is_chosen():
+    tables = load_tables()
+    part = tables.restricted(["ba_2motifs", "tree_grid"], ["gcn"], ["mage", "gradcam"])
+    names = {cell.name[:3] for cell in part.cells}
+    assert names == {(name, "gcn", method) for name in ("ba_2motifs", "tree_grid") for method in ("mage", "gradcam")}
+    assert tables.restricted().cells == tables.cells
+    with pytest.raises(ValueError, match=r"datasets: 'ba_2motif' is in no table; .*did you mean 'ba_2motifs'"):
+        tables.restricted(["ba_2motif"])
+    with pytest.raises(ValueError, match="no table has a cell of all"):
+        tables.restricted(["tree_grid"], ["gin"])
+
+
 def test_records_of_other_parameters_are_another_cell_and_none_is_counted_twice():
     groups = by_method([record(1), record(1), record(2), record(1, seed=1), record(1, parameters='{"order": 2}')])
     assert {name[3]: len(group) for name, group in groups.items()} == {"{}": 3, '{"order": 2}': 1}

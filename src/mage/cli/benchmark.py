@@ -68,8 +68,9 @@ def benchmark(
         from mage import experiments
 
         if all_tables:
-            _refuse_choice(experiment=experiment, datasets=datasets, models=models, methods=methods, graphs=graphs)
-            tables, results = experiments.load_tables(), experiments.open_store(store)
+            _refuse_choice(experiment=experiment, graphs=graphs, seeds=seeds)
+            tables = experiments.load_tables().restricted(_names(datasets), _names(models), _names(methods))
+            results = experiments.open_store(store)
             if not status:
                 machine = experiments.make_engine(engine, workers, address, gpus, timeout)
                 run_tables(console, tables, results, machine, (root, checkpoints), retry_failed)
@@ -108,11 +109,14 @@ def benchmark(
 
 
 def _refuse_choice(**options: Any) -> None:
-    """Refuse options that choose a part, where everything is wanted."""
+    """Refuse options that would change the cells of the tables."""
     names = [name for name, value in options.items() if value is not None]
     if names:
         option_name = "EXPERIMENT" if names[0] == "experiment" else f"--{names[0]}"
-        raise ValueError(f"{option_name}: --all-tables computes everything; name an experiment without it for a part")
+        raise ValueError(
+            f"{option_name}: --all-tables says which graphs and seeds a cell has; choose cells with --datasets, "
+            "--models and --methods, or name an experiment without --all-tables"
+        )
 
 
 def _check_options(graphs: int | None, batch: int, export: Path | None) -> None:

@@ -29,6 +29,8 @@ _MODULES = (
     "fluoride_carbonyl",
     "alkane_carbonyl",
     "ba_shapes",
+    "tree_cycles",
+    "tree_grid",
     "rule_and",
     "rule_or",
     "rule_not",

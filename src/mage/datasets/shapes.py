@@ -20,6 +20,7 @@ GRID: Edges = (
     *((3 * row + column, 3 * row + column + 3) for row in range(2) for column in range(3)),
 )
 FIVE_CYCLE: Edges = tuple((i, (i + 1) % 5) for i in range(5))
+SIX_CYCLE: Edges = tuple((i, (i + 1) % 6) for i in range(6))
 # SPMotif's shapes; its graphs join them to a base by their first node, the house by its roof.
 HOUSE_BY_ROOF: Edges = ((1, 2), (2, 3), (3, 4), (4, 1), (0, 1), (0, 4))
 # Two nodes with the same three neighbours.

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from importlib import resources
 from typing import Any
 
+from mage._core.checks import did_you_mean
 from mage.experiments.engines import Engine
 from mage.experiments.inputs import Inputs
 from mage.experiments.plan import CellName, make_plan
@@ -94,6 +95,28 @@ class AllTables:
     experiments: tuple[Experiment, ...]
     cells: tuple[TableCell, ...]
     batch: int
+
+    def restricted(
+        self,
+        datasets: Sequence[str] | None = None,
+        models: Sequence[str] | None = None,
+        methods: Sequence[str] | None = None,
+    ) -> AllTables:
+        """Only the cells of some datasets, models and methods."""
+        selection = self.cells
+        for place, (argument, names) in enumerate({"datasets": datasets, "models": models, "methods": methods}.items()):
+            if names is None:
+                continue
+            choices = {cell.name[place] for cell in self.cells}
+            if unknown := [name for name in names if name not in choices]:
+                raise ValueError(
+                    f"{argument}: {unknown[0]!r} is in no table; there are {', '.join(sorted(choices))}"
+                    f"{did_you_mean(unknown[0], sorted(choices))}"
+                )
+            selection = tuple(cell for cell in selection if cell.name[place] in names)
+        if not selection:
+            raise ValueError("datasets, models, methods: no table has a cell of all of them")
+        return replace(self, cells=selection)
 
     def status(self, records: Sequence[Record]) -> list[CellStatus]:
         """What is finished of each cell; needs neither data nor models."""

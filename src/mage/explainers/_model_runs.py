@@ -29,12 +29,20 @@ class Run(nn.Module):
         data: One graph, or a union of several if ``count`` says so.
         count: Number of graphs in ``data``.
         names: Names of the tensors that the model may take; by default read from ``data``.
+        of_nodes: Whether the model says something of each node, rather than of each graph.
     """
 
     embedding: Tensor
     """Hidden features of the nodes, where an explainer keeps them."""
 
-    def __init__(self, model: nn.Module, data: Data, count: int | None = None, names: set[str] | None = None) -> None:
+    def __init__(
+        self,
+        model: nn.Module,
+        data: Data,
+        count: int | None = None,
+        names: set[str] | None = None,
+        of_nodes: bool = False,
+    ) -> None:
         super().__init__()
         if count is None or names is None:
             whole = GraphInput.of(data)
@@ -44,10 +52,14 @@ class Run(nn.Module):
         self.data = data
         self.count = count or 1
         self.graphs = 0
+        self.of_nodes = of_nodes
         self._call = Forward(model, names)
 
     def forward(self, *_: Any, **__: Any) -> Tensor:
-        """The output rows [count, C], whatever the arguments: PyG's, which hold nothing but parts of the input."""
+        """The output rows [count, C], whatever the arguments: PyG's, which hold nothing but parts of the input.
+
+        Where the model says something of nodes, the rows are those of all nodes [n, C].
+        """
         self.graphs += self.count
         out = self._call(self.data, self.count)
         masks = [getattr(module, "_edge_mask", None) for module in self.model.modules()]
@@ -55,6 +67,8 @@ class Run(nn.Module):
             raise UnsupportedError(
                 "model: its output does not depend on messages; use a black-box explainer such as mage"
             )
+        if self.of_nodes:
+            return out.reshape(self.data.num_nodes, -1)
         out = out.reshape(1, -1) if self.count == 1 else out.reshape(len(out), -1)
         if len(out) != self.count:
             raise UnsupportedError(f"model returned {len(out)} rows for {self.count} graphs; it must take batch=")

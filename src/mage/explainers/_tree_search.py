@@ -66,12 +66,13 @@ class TreeSearchExplainer(Explainer):
         """The best set of at most ``max_nodes`` players that the search meets, in any game on a graph."""
 
     def compute(self, model: Any, data: Data, request: ExplainRequest) -> Explanation:
-        """Explain one graph."""
-        budget = request.motifs.max_nodes_of(int(data.num_nodes))
+        """Explain one graph, or one node of it where the method can."""
         game = ModelGame(model, data, request.graph.with_usual(masking="remove"), output="probability")
+        budget = request.motifs.max_nodes_of(game.num_players)
         best = self.search(game, budget, request.seed)
+        nodes = [int(node) for player in best.nodes for node in game.player_nodes[player]]
         return Explanation.from_nodes(
-            *(best.nodes, game, data),
+            *(nodes, game, data),
             method=self.title,
             max_nodes=budget,
             masking=game.masking,

@@ -56,7 +56,7 @@ class WhiteBoxExplainer(Explainer):
         """
 
     def compute(self, model: Any, data: Data, request: ExplainRequest) -> Explanation:
-        """Explain one graph."""
+        """Explain one graph, or one node of it where the method can."""
         check_layers(model)
         if GraphInput.of(data).edge_index.size(1) == 0:
             raise UnsupportedError("data has no edges, and this method scores edges; use one for nodes such as mage")
@@ -68,7 +68,7 @@ class WhiteBoxExplainer(Explainer):
         budget = request.motifs.max_nodes_of(game.num_players)
         node_scores = scores.nodes
         if node_scores is None:
-            node_scores = np.zeros(game.num_players)
+            node_scores = np.zeros(int(data.num_nodes))
             np.add.at(node_scores, ends.ravel(), np.tile(scores.edges / 2, 2))
         return Explanation.from_nodes(
             *(nodes_of_best_edges(ends, scores.edges, budget), game, data),

@@ -56,6 +56,7 @@ class GNNExplainer(WhiteBoxExplainer):
     """
 
     title = "GNNExplainer"
+    levels = ("graph", "node")
 
     epochs: int = 500
     lr: float = 0.01
@@ -76,14 +77,19 @@ class GNNExplainer(WhiteBoxExplainer):
         )
         algorithm.connect(
             ExplainerConfig(explanation_type="phenomenon", edge_mask_type="object"),
-            ModelConfig(_MODES[game.readout.task], "graph", game.readout.return_type),
+            ModelConfig(_MODES[game.readout.task], game.level, game.readout.return_type),
         )
         device = data.edge_index.device
-        run = Run(model, data)
+        run = Run(model, data, of_nodes=game.level == "node")
         aim = torch.tensor(game.prediction[None] if game.target is None else [game.target], device=device)
         if game.target is None:
             aim = aim.to(next((weight.dtype for weight in model.parameters()), torch.get_default_dtype()))
         # PyG wants features to count nodes by; the run gives the model those of the data, whole numbers included.
-        placeholder = torch.empty(game.num_players, 0, device=device)
-        mask = algorithm(run, placeholder, data.edge_index, target=aim).edge_mask
+        placeholder = torch.empty(int(data.num_nodes), 0, device=device)
+        index = None
+        if run.of_nodes:
+            # PyG takes what is aimed at for all nodes, and looks at one of them.
+            index = torch.tensor(game.target_nodes, device=device)
+            aim = aim.expand(int(data.num_nodes), *aim.shape[1:])
+        mask = algorithm(run, placeholder, data.edge_index, target=aim, index=index).edge_mask
         return EdgeScores(mask.double().cpu().numpy(), run.graphs)

@@ -38,7 +38,9 @@ class PGExplainer(WhiteBoxExplainer):
     pass and no gradients; all classes of a graph get the same scores.
 
     What the original does and PyG does not is added: both directions of an edge share the mean of their masks, and
-    hidden features are those after the last activation.
+    hidden features are those after the last activation. For outputs of nodes the perceptron also sees the hidden
+    features of the node, as in the original; it learns from training nodes that lie in motifs, where the dataset knows
+    them.
 
     The code released with MAGE steps once an epoch, 10 to 20 times in all, and hardly moves from its random start.
 
@@ -50,10 +52,11 @@ class PGExplainer(WhiteBoxExplainer):
         edge_size: Weight of the sum of the mask.
         edge_ent: Weight of its mean entropy.
         temperatures: First and last temperature.
-        max_graphs: Most training graphs; of more, a random sample is taken to stay fast.
+        max_graphs: Most training graphs (or nodes); of more, a random sample is taken to stay fast.
     """
 
     title = "PGExplainer"
+    levels = ("graph", "node")
     needs_training = True
 
     epochs: int = 20
@@ -68,7 +71,14 @@ class PGExplainer(WhiteBoxExplainer):
         """Train the perceptron on (a sample of) the training graphs, for the classes that the model predicts."""
         check_layers(model)
         device = device_of(model)
-        runs = [Run(model, dataset[i].to(device)) for i in training_sample(dataset, self.max_graphs, seed)]
+        of_nodes = dataset.task == "node"
+        lessons: list[tuple[int, int | None]]
+        if of_nodes:
+            runs = [Run(model, dataset[0].to(device), of_nodes=True)]
+            lessons = [(0, node) for node in training_nodes(dataset, self.max_graphs, seed)]
+        else:
+            runs = [Run(model, dataset[i].to(device)) for i in training_sample(dataset, self.max_graphs, seed)]
+            lessons = [(position, None) for position in range(len(runs))]
         with evaluating(model):
             outputs = [_embed(run) for run in runs]
         is_multiclass = outputs[0].size(1) > 1
@@ -77,28 +87,34 @@ class PGExplainer(WhiteBoxExplainer):
         with undisturbed(model, seed), warnings.catch_warnings():
             # PyG reads the loss as a number without detaching it, which recent torch remarks on at each start.
             warnings.filterwarnings("ignore", "Converting a tensor with requires_grad", UserWarning)
-            algorithm = self._new_algorithm(mode).to(device)
+            algorithm = self._new_algorithm(mode, "node" if of_nodes else "graph").to(device)
             for epoch in range(self.epochs):
-                for position in torch.randperm(len(runs)).tolist():
-                    run = runs[position]
-                    algorithm.train(epoch, run, run.embedding, run.data.edge_index, target=classes[position])
+                for lesson in torch.randperm(len(lessons)).tolist():
+                    position, node = lessons[lesson]
+                    run, target = runs[position], classes[position]
+                    algorithm.train(epoch, run, run.embedding, run.data.edge_index, target=target, index=_index(node))
         self._algorithm = algorithm
 
     def score_edges(self, model: nn.Module, data: Data, game: ModelGame) -> EdgeScores:
         """What the perceptron says of each edge, the same for all classes. Nothing is random here."""
-        del game
         if self._algorithm is None:
             raise UnsupportedError("PGExplainer is not trained; call fit(model, dataset) first")
-        run = Run(model, data)
+        level = self._algorithm.model_config.task_level.value
+        if level != game.level:
+            raise UnsupportedError(f"fit saw outputs of {level}s, not of {game.level}s; call fit with such a dataset")
+        run = Run(model, data, of_nodes=game.level == "node")
+        index = _index(game.target_nodes[0]) if run.of_nodes else None
         with torch.no_grad():
             _embed(run)
-            trained, width = self._algorithm.mlp[0].in_channels // 2, run.embedding.size(1)
+            seen = 3 if run.of_nodes else 2
+            trained, width = self._algorithm.mlp[0].in_channels // seen, run.embedding.size(1)
             if trained != width:
                 raise UnsupportedError(f"model has {width} hidden features, but fit saw {trained}; call fit again")
-            mask = self._algorithm.to(run.embedding.device)(run, run.embedding, data.edge_index, target=None).edge_mask
+            algorithm = self._algorithm.to(run.embedding.device)
+            mask = algorithm(run, run.embedding, data.edge_index, target=None, index=index).edge_mask
         return EdgeScores(both_ways(mask, data.edge_index).double().cpu().numpy(), run.graphs)
 
-    def _new_algorithm(self, mode: str) -> Algorithm:
+    def _new_algorithm(self, mode: str, level: str = "graph") -> Algorithm:
         algorithm = Algorithm(
             self.epochs,
             self.lr,
@@ -108,7 +124,7 @@ class PGExplainer(WhiteBoxExplainer):
             bias=_MARGIN,
         )
         algorithm.connect(
-            ExplainerConfig(explanation_type="phenomenon", edge_mask_type="object"), ModelConfig(mode, "graph", "raw")
+            ExplainerConfig(explanation_type="phenomenon", edge_mask_type="object"), ModelConfig(mode, level, "raw")
         )
         return algorithm
 
@@ -136,6 +152,18 @@ def both_ways(values: Tensor, edge_index: Tensor) -> Tensor:
     pair = torch.unique(torch.stack([low, high]), dim=1, return_inverse=True)[1]
     means: Tensor = scatter(values, pair, reduce="mean")
     return means[pair]
+
+
+def _index(node: int | None) -> Tensor | None:
+    return None if node is None else torch.tensor([node])
+
+
+def training_nodes(dataset: GraphDataset, most: int, seed: int) -> list[int]:
+    """At most so many training nodes, at random; of a dataset with motifs only those that lie in one."""
+    order = np.random.default_rng(seed).permutation(dataset.split.train)
+    motif = dataset[0].get("node_motif")
+    inside = order if motif is None else order[motif.numpy()[order] >= 0]
+    return [int(node) for node in (inside if len(inside) else order)[:most]]
 
 
 def training_sample(dataset: GraphDataset, max_graphs: int, seed: int) -> list[int]:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from mage._core.checks import checked_whole
 from mage._core.typing import Masks
 from mage.explainers._tree_search import FoundNodes, TreeSearchExplainer, by_degree, ranked
-from mage.games import Game
+from mage.games import Game, ModelGame
 from mage.graph import PlayerGraph
 
 
@@ -19,7 +21,8 @@ class SubgraphX(TreeSearchExplainer):
     The search begins with the whole graph; a step deletes one node and keeps the largest connected part. The reward of
     a subgraph is the Shapley value of :class:`~mage.explainers._tree_search.LocalShapley`. The answer is the best of
     all scored subgraphs that fit into M nodes. Always explains the probability of the class, as the paper does; one
-    connected piece at most; ``num_motifs`` has no effect.
+    connected piece at most; ``num_motifs`` has no effect. For the output of a node, the search begins with all nodes
+    that it can depend on, never deletes the node itself, and keeps the part that it is in, as the original code does.
 
     Against the released code: rewards of exactly 0 count as computed; a search goes on below ``min_nodes`` where M is
     smaller, so that the answer never exceeds M; the whole graph is a candidate, with its true reward, where it fits;
@@ -39,6 +42,7 @@ class SubgraphX(TreeSearchExplainer):
     """
 
     title = "SubgraphX"
+    levels = ("graph", "node")
 
     def __init__(
         self,
@@ -59,12 +63,13 @@ class SubgraphX(TreeSearchExplainer):
         smallest = min(self.min_nodes, max_nodes)
         everybody = np.ones(game.num_players, dtype=np.bool_)
         in_one_piece = len(game.graph.components()) == 1
+        targets = game.target_players if isinstance(game, ModelGame) else []
 
         def children(members: Masks) -> Masks:
             # Only the root can be in pieces; it is then no answer, however small, and must be cut.
             if members.sum() <= smallest and (in_one_piece or not members.all()):
                 return np.zeros((0, len(members)), dtype=np.bool_)
-            return self._pruned(game.graph, members)
+            return self._pruned(game.graph, members, targets)
 
         tree = self._searched(game, everybody, children, seed)
         if game.num_players <= max_nodes and in_one_piece:
@@ -72,12 +77,16 @@ class SubgraphX(TreeSearchExplainer):
         best = ranked([state for state in tree.states if len(state.nodes) <= max_nodes])[0]
         return FoundNodes(best.nodes, best.reward, len(tree.states))
 
-    def _pruned(self, graph: PlayerGraph, members: Masks) -> Masks:
-        """The largest connected part after each of the deletions to try."""
-        deleted = by_degree(graph, members, self.high_degree_first)[: self.max_children]
+    def _pruned(self, graph: PlayerGraph, members: Masks, targets: Sequence[int] = ()) -> Masks:
+        """What is left after each of the deletions to try: the largest connected part, or the one with the target."""
+        order = by_degree(graph, members, self.high_degree_first)
+        deleted = order[~np.isin(order, targets)][: self.max_children]
         left = np.repeat(members[None], len(deleted), axis=0)
         left[np.arange(len(deleted)), deleted] = False
-        return _largest_parts(graph, left)
+        if not targets:
+            return _largest_parts(graph, left)
+        labels = graph.component_labels(left)
+        return np.asarray(left & (labels == labels[:, targets[:1]]))
 
 
 def _largest_parts(graph: PlayerGraph, sets: Masks) -> Masks:

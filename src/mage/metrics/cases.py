@@ -57,14 +57,14 @@ class ExplainedGraph:
 
     @cached_property
     def edge_truth(self) -> Masks | None:
-        """For each edge that is no loop whether it belongs to a true motif; None where the graph does not say."""
+        """For each edge that counts whether it belongs to a true motif; None where the graph does not say."""
         labels = self._labels("edge_motif")
-        return None if labels is None else (labels >= 0)[~self._loops]
+        return None if labels is None else (labels >= 0)[self._counted_edges]
 
     @property
     def edge_scores(self) -> Floats:
-        """Scores of the edges that are no loops: soft where the method has some, otherwise 1 inside motifs."""
-        return np.asarray(self.explanation.edge_scores)[~self._loops]
+        """Scores of the edges that count: soft where the method has some, otherwise 1 inside motifs."""
+        return np.asarray(self.explanation.edge_scores)[self._counted_edges]
 
     @cached_property
     def game(self) -> Game:
@@ -87,8 +87,17 @@ class ExplainedGraph:
         return [player for player, nodes in enumerate(members) if motif_nodes.issuperset(map(int, nodes))]
 
     @cached_property
-    def _loops(self) -> Masks:
-        return np.asarray((self.data.edge_index[0] == self.data.edge_index[1]).cpu())
+    def _counted_edges(self) -> Masks:
+        """All edges but loops; where a node is explained, only those among nodes that its output can depend on.
+
+        Others are no part of any explanation, and would make all of them look alike.
+        """
+        ends = np.asarray(self.data.edge_index.cpu())
+        counted: Masks = ends[0] != ends[1]
+        if self.settings.get("node") is not None:
+            nodes = np.concatenate(self.game.player_nodes)
+            counted &= np.isin(ends, nodes).all(axis=0)
+        return counted
 
     def _labels(self, name: str) -> Integers | None:
         """Numbers of the true motifs; where a node is explained, 0 in its own motif and −1 elsewhere."""

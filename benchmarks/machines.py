@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -60,7 +61,8 @@ def two_ray_nodes() -> Iterator[tuple[Any, Any]]:
     path = os.pathsep.join([*os.environ.get("PYTHONPATH", "").split(os.pathsep), str(Path(__file__).parent)])
     ray.init(address=cluster.address, log_to_driver=False, runtime_env={"env_vars": {"PYTHONPATH": path}})
     try:
-        yield cluster, node
+        with contextlib.redirect_stdout(sys.stderr):  # Ray tells of dead workers among what a benchmark prints
+            yield cluster, node
     finally:
         ray.shutdown()
         cluster.shutdown()

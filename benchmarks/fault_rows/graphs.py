@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import os
 import time
 from collections.abc import Callable, Iterator
@@ -34,6 +35,10 @@ def _fail() -> None:
 
 def _hang() -> None:
     time.sleep(3600)
+
+
+def _hang_in_compiled_code() -> None:
+    ctypes.PyDLL(None).sleep(3600)  # no thread of the process gets a turn
 
 
 def _die() -> None:
@@ -77,6 +82,12 @@ def hanging_graphs(trials: Trials) -> Iterator[str]:
     # Long enough for any other graph: a new worker compiles nothing, but loads what was compiled before.
     run_small_corpus(trials.folder / "first", LocalEngine(2))
     yield from _check_corpus(_hang, "not finished after 30 seconds", LocalEngine(2, timeout=30.0), trials)
+
+
+@fault("a graph hangs in compiled code, --timeout 30", _GOES_ON, tries=4, short=4)
+def graphs_hanging_in_compiled_code(trials: Trials) -> Iterator[str]:
+    engine = LocalEngine(2, timeout=30.0)
+    yield from _check_corpus(_hang_in_compiled_code, "not finished after 30 seconds", engine, trials)
 
 
 @fault("a graph kills its worker each time (os.abort)", _GOES_ON + "; no other graph is blamed", tries=20, short=4)

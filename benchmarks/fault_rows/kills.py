@@ -22,6 +22,7 @@ from fault_rows.small_work import (
     leftovers,
     plan_results,
     run_small_corpus,
+    run_small_list,
     run_small_plan,
     small_plan,
 )
@@ -74,6 +75,11 @@ def kills_of_a_benchmark(trials: Trials) -> Iterator[str]:
 @fault("SIGKILL of explain --all at a random moment", _STAYS, tries=40, short=4)
 def kills_of_a_corpus(trials: Trials) -> Iterator[str]:
     yield from _killed_again_and_again(run_small_corpus, corpus_results, trials)
+
+
+@fault("SIGKILL of explain_many at a random moment", _STAYS, tries=20, short=4)
+def kills_of_a_list(trials: Trials) -> Iterator[str]:
+    yield from _killed_again_and_again(run_small_list, corpus_results, trials)
 
 
 _SCRIPT = """

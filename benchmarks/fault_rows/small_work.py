@@ -15,7 +15,7 @@ from mage.experiments.corpus import CorpusEntry, explain_corpus
 from mage.models import load_demo_model
 
 GRAPHS = 12
-_ORDERINGS = {"method": "permutation", "permutations": 4}
+_ORDERINGS: Any = {"method": "permutation", "permutations": 4}
 
 
 class SmallInputs(Inputs):
@@ -63,6 +63,13 @@ def run_small_corpus(
     """Explain what is missing of a corpus."""
     model, graphs, settings = corpus or small_corpus()
     return list(explain_corpus(model, graphs, folder, settings, engine or SerialEngine(), progress=False, **options))
+
+
+def run_small_list(folder: Path) -> None:
+    """Explain what is missing of a list of graphs, in this process."""
+    model, graphs, _ = small_corpus()
+    for _ in mage.explain_many(model, list(graphs.values()), folder=folder, progress=False, **_ORDERINGS):
+        pass
 
 
 def plan_results(plan: Plan, folder: Path) -> dict[str, str]:

@@ -1,10 +1,12 @@
 import os
+import signal
 import stat
+import subprocess
 import sys
 
 import pytest
 
-from mage._core.files import atomic_path
+from mage._core.files import atomic_path, remove_leftovers
 
 
 def test_a_file_appears_whole_or_not_at_all(tmp_path):
@@ -80,3 +82,57 @@ def test_a_full_disk_names_the_file_that_was_asked_for(tmp_path):
     ):
         full.write(b"x")
     assert [path.read_text() for path in tmp_path.iterdir()] == ["old"]
+
+
+KILLED = """
+import os, signal, sys
+from mage._core.files import atomic_path
+
+with atomic_path(sys.argv[1]) as unfinished:
+    unfinished.write_text("half")
+    os.kill(os.getpid(), signal.SIGKILL)
+"""
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows has no such locks, and no SIGKILL")
+def test_what_a_killed_process_left_behind_is_removed_and_nothing_else(tmp_path):
+    done = subprocess.run([sys.executable, "-c", KILLED, str(tmp_path / "a")], check=False)
+    assert done.returncode == -signal.SIGKILL
+    assert len(list(tmp_path.iterdir())) == 1
+    (tmp_path / ".of others.part").touch()
+    with atomic_path(tmp_path / "b") as unfinished:
+        unfinished.write_text("whole")
+        remove_leftovers(tmp_path)
+        assert sorted(path.name for path in tmp_path.iterdir()) == sorted([".of others.part", unfinished.name])
+    assert (tmp_path / "b").read_text() == "whole"
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows has no such locks")
+def test_a_file_that_is_removed_before_it_is_locked_is_made_again(tmp_path, monkeypatch):
+    import fcntl
+
+    lock, names = fcntl.flock, []
+
+    def slow(handle, operation):
+        if not names:  # another process starts just now, and takes the new file for one that was left behind
+            names.extend(path.name for path in tmp_path.iterdir())
+            remove_leftovers(tmp_path)
+        lock(handle, operation)
+
+    monkeypatch.setattr(fcntl, "flock", slow)
+    with atomic_path(tmp_path / "a") as unfinished:
+        unfinished.write_text("whole")
+    assert names
+    assert unfinished.name not in names
+    assert [path.name for path in tmp_path.iterdir()] == ["a"]
+
+
+@pytest.mark.parametrize("locked", [False, True])
+def test_a_folder_that_may_not_be_written_names_the_file_that_was_asked_for(tmp_path, monkeypatch, locked):
+    def refuse(path, *_more):
+        raise PermissionError(13, "Permission denied", str(path))
+
+    monkeypatch.setattr(os, "open", refuse)
+    with pytest.raises(PermissionError) as caught, atomic_path(tmp_path / "a", locked):
+        pass
+    assert caught.value.filename == str(tmp_path / "a")

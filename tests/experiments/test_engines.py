@@ -71,6 +71,16 @@ def test_a_job_that_takes_too_long_is_stopped():
     assert [results[job] for job in (0, 2, 3, 5)] == [0, 4, 6, 10]
 
 
+@pytest.mark.skipif(os.name == "nt", reason="sleeps by a function of the C library")
+def test_a_worker_that_takes_nothing_in_does_not_stop_the_run():
+    # Too much for a pipe: the second job waits to be sent while the first one holds the worker's interpreter.
+    jobs = [(number, bytes(10_000_000)) for number in range(4)]
+    outcomes = LocalEngine(1, timeout=5.0).run(Payload(faults.hold_on_job, 1), iter(jobs))
+    results = {job[0]: result for job, result in outcomes}
+    assert results[1] == Failure("timeout", "not finished after 5 seconds")
+    assert all(isinstance(results[number], int) for number in (0, 2, 3))
+
+
 @pytest.mark.parametrize("timeout", [0, -1.0, float("nan")])
 def test_time_limits_leave_some_time(timeout):
     with pytest.raises(ValueError, match="timeout must be more than 0 seconds"):

@@ -89,6 +89,29 @@ def test_workers_end_with_a_killed_run_although_it_stays_a_zombie():
     run.communicate()
 
 
+HOLD = """
+from mage.experiments import LocalEngine
+from mage.experiments.engines import Payload
+from tests.helpers import faults
+
+if __name__ == "__main__":
+    for _, worker in LocalEngine(1).run(Payload(faults.hold_on_job, 1), [(number, b"") for number in range(3)]):
+        print(worker, flush=True)
+"""
+
+
+@linux_only
+@pytest.mark.long
+def test_a_worker_in_compiled_code_ends_with_a_killed_run():
+    run = start(HOLD)
+    worker = int(run.stdout.readline())
+    time.sleep(1)  # now it holds its interpreter; where it did not yet, it would end the easier way
+    assert is_running(worker)
+    run.kill()
+    until(lambda: not is_running(worker))
+    run.communicate()
+
+
 @pytest.mark.long
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP, signal.SIGINT])
 def test_a_run_that_is_told_to_stop_gives_all_back(tmp_path, number):

@@ -186,3 +186,28 @@ def test_damage_that_changes_neither_time_nor_size_is_found(store):
     with pytest.warns(UserWarning, match="damaged"):
         assert len(store.read(["a" * 32, "b" * 32])) == 1
     assert store.query("SELECT count(*) AS n FROM records") == [{"n": 1}]
+
+
+def _no_file(kind, path):
+    if kind == "folder":
+        path.mkdir()
+    elif kind == "pipe":
+        os.mkfifo(path)
+    else:
+        path.symlink_to(path.name)
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows has no pipes with names")
+@pytest.mark.parametrize("kind", ["folder", "pipe", "link to itself"])
+def test_what_is_no_file_is_set_aside_again_and_again(store, kind):
+    key, other = "a" * 32, "b" * 32
+    store.write(other, records(3))
+    for turn in range(3):  # damage of another kind may lie there from the last time
+        if turn == 1:
+            store.path(key).write_bytes(b"damaged")
+        else:
+            _no_file(kind, store.path(key))
+        with pytest.warns(UserWarning, match="is damaged and is set aside"):
+            assert not Store(store.folder).has(key)
+        assert not os.path.lexists(store.path(key))
+    assert store.query("SELECT count(*) AS n FROM records") == [{"n": 1}]

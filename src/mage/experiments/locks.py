@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import itertools
 import os
 import sys
 import time
@@ -85,10 +86,18 @@ def set_aside(path: Path, place: Path, locks: Locks, name: str, check: Callable[
         pass
     except DAMAGE as error:
         place.parent.mkdir(exist_ok=True)
+        if place.is_dir() or path.is_dir():
+            place = _unused(place)  # a folder and a file do not replace each other
         path.replace(place)
         warnings.warn(f"{path.name} is damaged and is set aside as {place}: {error}", stacklevel=3)
     finally:
         locks.release(name, handle, finished=False)
+
+
+def _unused(place: Path) -> Path:
+    """A name like another one that is not taken."""
+    names = (place.with_name(f"{place.stem}-{number}{place.suffix}") for number in itertools.count(1))
+    return next(name for name in names if not os.path.lexists(name))
 
 
 def _lock(handle: int) -> None:

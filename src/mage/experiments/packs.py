@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
+from mage._core.files import remove_leftovers
 from mage.experiments.locks import Locks, set_aside
 from mage.experiments.records import Record, read_records, write_records
 
@@ -46,6 +47,7 @@ class Packs:
         for dataset, fresh in by_dataset.items():
             path = self.folder / f"{_NO_NAME.sub('-', dataset)}.parquet"
             self.folder.mkdir(parents=True, exist_ok=True)
+            remove_leftovers(self.folder)
             # Two runs that add to the same pack at once would each write what they have read, and their own.
             with self.locks.held(path.name):
                 before = self._content(path) if path.is_file() else {}

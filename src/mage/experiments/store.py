@@ -68,7 +68,9 @@ class Store:
                 self._sound[key] = state
         except FileNotFoundError:
             return False
-        except ValueError:
+        except PermissionError:
+            raise
+        except (ValueError, OSError):  # a link to itself has no state
             set_aside(path, self.folder / "damaged" / path.name, self.locks, key, read_part)
             return False
         return True

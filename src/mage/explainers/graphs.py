@@ -10,7 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack
 
-from mage._core.files import as_path
+from mage._core.files import as_path, remove_leftovers
 from mage._core.fingerprint import graph_fingerprint, model_fingerprint, update
 from mage._core.optional import require
 from mage._core.progress import progress_bar
@@ -215,6 +215,7 @@ def _explained(
 ) -> Iterator[Explanation]:
     if folder is not None:
         folder.mkdir(parents=True, exist_ok=True)
+        remove_leftovers(folder)
     # Once, before the first pass: what a pass leaves behind in the model would make it another one for the next graph.
     settings = _settings_fingerprint(model, request, labels) if folder is not None else ""
     total = len(graphs) if isinstance(graphs, Sized) else 0

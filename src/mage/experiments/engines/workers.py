@@ -7,13 +7,14 @@ import multiprocessing
 import os
 import queue
 import signal
+import sys
 import threading
 from collections.abc import Iterator
 from multiprocessing.connection import Connection
 from typing import Any
 
 from mage.experiments.engines.base import Payload
-from mage.experiments.engines.crew import Worker
+from mage.experiments.engines.crew import PATIENCE, Worker
 from mage.experiments.engines.failures import Failure
 from mage.experiments.engines.packing import answer, pack, unpack
 
@@ -40,15 +41,20 @@ class LocalWorker(Worker):
         super().__init__()
         context = process_context()
         self._connection, theirs = context.Pipe()
-        self._process = context.Process(target=serve, args=(theirs,), daemon=True)
+        leash, self._leash = context.Pipe(duplex=False)
+        self._process = context.Process(target=serve, args=(theirs, leash), daemon=True)
         self._process.start()
         theirs.close()
+        leash.close()
+        # A worker in compiled code takes nothing in. Its run must be able to stop it, so it does not wait for it.
+        self._outbox: queue.SimpleQueue[bytes | None] = queue.SimpleQueue()
+        self._sender = threading.Thread(target=_send, args=(self._connection, self._outbox), daemon=True)
+        self._sender.start()
         self.post(payload)
 
     def post(self, content: bytes) -> None:
         """Send a packed job."""
-        with contextlib.suppress(OSError):  # a worker that died is found dead later; nothing is lost, it is noted
-            self._connection.send_bytes(content)
+        self._outbox.put(content)
 
     def handles(self) -> list[Any]:
         """The pipe, and the end of the process."""
@@ -67,9 +73,14 @@ class LocalWorker(Worker):
     def end(self, patience: float = 0.0) -> str:
         """End the process, and say how it ended."""
         self._process.join(patience)
-        self._connection.close()
         self._process.kill()
         self._process.join()
+        self._outbox.put(None)
+        # Nobody reads any more, so that what waits to be sent fails; unless the worker has left processes behind.
+        self._sender.join(PATIENCE)
+        if not self._sender.is_alive():
+            self._connection.close()
+        self._leash.close()
         code = self._process.exitcode
         if code is not None and code < 0:
             with contextlib.suppress(ValueError):
@@ -81,8 +92,21 @@ class LocalWorker(Worker):
         self.post(b"")
 
 
-def serve(connection: Connection) -> None:
-    """The life of a worker: it gets the payload, says that it is ready, and works on jobs until there are no more."""
+def _send(connection: Connection, outbox: queue.SimpleQueue[bytes | None]) -> None:
+    """Send what is in a queue until its end, or that of the worker, which is noticed elsewhere; nothing is lost."""
+    with contextlib.suppress(OSError):
+        while (content := outbox.get()) is not None:
+            connection.send_bytes(content)
+
+
+def serve(connection: Connection, leash: Connection) -> None:
+    """The life of a worker: it gets the payload, says that it is ready, and works on jobs until there are no more.
+
+    Args:
+        connection: Jobs come in, results go out.
+        leash: Its other end is closed when the run is gone.
+    """
+    _end_with(leash)
     # Ctrl-C reaches all processes of a terminal; the run decides what becomes of its workers.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     inbox: queue.SimpleQueue[bytes] = queue.SimpleQueue()
@@ -98,6 +122,16 @@ def serve(connection: Connection) -> None:
     connection.send_bytes(pack(None))
     while content := inbox.get():
         connection.send_bytes(answer(payload, content))
+
+
+def _end_with(leash: Connection) -> None:
+    """Have the system end this process when the run is gone, also in compiled code that lets no thread listen."""
+    if sys.platform == "linux":
+        import fcntl
+
+        fcntl.fcntl(leash, fcntl.F_SETOWN, os.getpid())
+        fcntl.fcntl(leash, fcntl.F_SETSIG, signal.SIGKILL)
+        fcntl.fcntl(leash, fcntl.F_SETFL, fcntl.fcntl(leash, fcntl.F_GETFL) | os.O_ASYNC)
 
 
 def _listen(connection: Connection, inbox: queue.SimpleQueue[bytes]) -> None:

@@ -188,7 +188,7 @@ def test_zooming_at_a_node_keeps_its_target():
 @pytest.mark.parametrize(
     ("groups", "others", "message"),
     [
-        ([[0], [99]], "present", "node 99 does not play"),
+        ([[0], [99]], "present", "node 99 is not a player"),
         ([[0, 1], [1]], "present", "must not overlap"),
         ([[0]], "gone", "'present' or 'absent'"),
     ],

@@ -51,7 +51,7 @@ def test_a_table_is_computed_once_shown_and_exported(trained, tmp_path):
         (["ablation", "--graphs", "0"], "--graphs must be at least 1"),
         (["ablation", "--export", "table.pdf"], "must end in .md"),
         (["ablation", "--export", "nowhere/table.md"], "--export: the folder nowhere does not exist"),
-        (["ablation", "--seeds", "a,b", "--status"], "--seeds must be whole numbers ≥ 0 with commas between"),
+        (["ablation", "--seeds", "a,b", "--status"], "--seeds must be whole numbers ≥ 0 separated by commas"),
         (["ablation", "--seeds", "-1", "--status"], "--seeds must be whole numbers"),
         (["ablation", "--engine", "dask"], "none of local, ray, serial"),
         (["ablation", "--checkpoints", "nowhere"], "the folder nowhere does not exist"),

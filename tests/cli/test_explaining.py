@@ -86,7 +86,7 @@ def test_checkpoints_only_runs_no_code(workplace, monkeypatch):
     save_checkpoint(workplace / "net.safetensors", network, {"architecture": network.architecture})
     refusal = run("--checkpoints-only", "explain", "--model", "my_network:Net", "--data", "graph.npz")
     assert refusal.exit_code == 2
-    assert "would run code of others" in refusal.output
+    assert "would run code of third parties" in refusal.output
     assert "my_network" not in sys.modules
     monkeypatch.setenv("MAGE_CHECKPOINTS_ONLY", "1")
     assert run("explain", "--model", "my_network:Net", "--data", "graph.npz").exit_code == 2
@@ -253,11 +253,11 @@ OWN = ["--model", "my_network:Net", "--data", "graph.npz"]
             "data: edge_index must hold int64 numbers, got torch.float32; convert it with .long()",
         ),
         (["--data", "unsigned.npz"], "got torch.uint64"),
-        (["--graph", "3"], "--graph goes with --dataset"),
-        (["--folder", "elsewhere"], "--folder goes with --all"),
-        (["--workers", "2"], "--workers goes with --all"),
-        (["--graphs", "2"], "--graphs goes with --all"),
-        (["--engine", "serial"], "--engine goes with --all"),
+        (["--graph", "3"], "--graph needs --dataset"),
+        (["--folder", "elsewhere"], "--folder needs --all"),
+        (["--workers", "2"], "--workers needs --all"),
+        (["--graphs", "2"], "--graphs needs --all"),
+        (["--engine", "serial"], "--engine needs --all"),
         (["--all"], "--data is for one graph; --all explains a dataset"),
         (["--all", "--save", "x"], "--save is for one graph; --all writes into --folder"),
     ],

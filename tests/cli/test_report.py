@@ -225,7 +225,7 @@ def test_all_test_graphs_have_both_classes_and_wrong_predictions_too(tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["--which", "test", "--dataset", "mutagenic"], "--which goes with --all"),
+        (["--which", "test", "--dataset", "mutagenic"], "--which needs --all"),
         (["--which", "some", "--all", "--dataset", "mutagenic"], "--which must be one of paper, test, all"),
     ],
 )

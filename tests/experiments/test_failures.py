@@ -199,7 +199,7 @@ def test_options_that_would_be_ignored_are_refused():
     for options in (["--retry-failed"], ["--timeout", "3"]):
         result = CliRunner().invoke(app, ["explain", "--dataset", "demo", *options])
         assert result.exit_code == 2
-        assert f"{options[0]} goes with --all" in result.stderr
+        assert f"{options[0]} needs --all" in result.stderr
     result = CliRunner().invoke(
         app, ["explain", "--dataset", "ba_2motifs", "--all", "--engine", "serial", "--timeout", "3"]
     )

@@ -1,3 +1,4 @@
+import itertools
 import math
 import re
 from pathlib import Path
@@ -9,8 +10,9 @@ from mage.experiments.all_tables import AllTables, TableCell
 from mage.experiments.cells import Cell
 from mage.experiments.pages.blocks import Heading, Illustration, Listing, Paragraph, TextTable, markdown, sections
 from mage.experiments.pages.cells import read_parts, result_files
+from mage.experiments.pages.plots import frontier_plot
 from mage.experiments.pages.reproduction import TITLE, mark, reproduction, table_cells
-from mage.experiments.pages.standing import Place, costs, places, quality, ranks
+from mage.experiments.pages.standing import Cost, Place, costs, places, quality, ranks
 from mage.experiments.spec import Column, Experiment, Method
 from mage.metrics import summarise
 
@@ -162,3 +164,15 @@ def test_the_documentation_is_what_the_results_say():
     size = sum(path.stat().st_size for path in RESULTS.rglob("*.parquet"))
     assert size < 5_000_000
     assert not re.search(r"/(work|home|root)/", (folder / "reproduction.md").read_text())
+
+
+def test_names_of_methods_do_not_overlap_beside_the_frontier():
+    points = [(250, 0.88), (255, 0.89), (260, 0.87), (500, 0.885), (6, 0.75), (5_000, 0.76), (5_000, 0.76)]
+    methods = [Cost(f"method {number}", best, price, number < 2) for number, (price, best) in enumerate(points)]
+    titles = {cost.method: f"A long name of {cost.method}" for cost in methods}
+    drawing = frontier_plot(methods, titles, "queries")
+    labels = re.findall(r'<text x="([\d.]+)" y="([\d.]+)" text-anchor="start"[^>]*>([^<]+)<', drawing)
+    assert sorted(name for _, _, name in labels) == sorted(titles.values())
+    boxes = [(float(x), float(y), float(x) + 5 * len(name)) for x, y, name in labels]
+    for (start, line, end), (other_start, other_line, other_end) in itertools.combinations(boxes, 2):
+        assert abs(line - other_line) >= 11 or end < other_start or other_end < start

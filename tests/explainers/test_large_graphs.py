@@ -306,7 +306,7 @@ def test_other_orders_and_methods_in_stages(order, method):
     )
     assert set(explanation.motifs.nodes) == set(pair) or order == 1
     assert explanation.interactions.order == order
-    with pytest.raises(ValueError, match="include: node 99 does not play"):
+    with pytest.raises(ValueError, match="include: node 99 is not a player"):
         mage.explain(Marked(), data, groups=groups, refine=True, include=[99])
 
 

@@ -106,7 +106,7 @@ def test_awkward_attributes_and_arguments():
 def test_included_nodes_are_nodes_of_the_graph():
     explanation = mage.explain(NodeModel(SAGEConv).eval(), ring(12), node=6, include=[8], max_nodes=3)
     assert 8 in explanation.motifs.nodes
-    with pytest.raises(ValueError, match="node 0 does not play"):
+    with pytest.raises(ValueError, match="node 0 is not a player"):
         mage.explain(NodeModel(SAGEConv).eval(), ring(12), node=6, include=[0])
 
 

@@ -30,8 +30,8 @@ def check_user_code(argument: str, name: str) -> None:
     """Refuse a name or a file of the user's whose code would be run, where that is not allowed."""
     if not _user_code:
         raise ValueError(
-            f"{argument}: {name!r} would run code of others, and --checkpoints-only forbids it; name a network of "
-            "mage, or a checkpoint (.safetensors)"
+            f"{argument}: {name!r} would run code of third parties, and --checkpoints-only forbids it; name a network "
+            "of mage, or a checkpoint (.safetensors)"
         )
 
 

@@ -96,7 +96,7 @@ class Forward:
     ) -> None:
         if not callable(model) or isinstance(model, type):
             description = f"the class {model.__name__}" if isinstance(model, type) else type(model).__name__
-            raise TypeError(f"model must be callable, a model that is made already, got {description}")
+            raise TypeError(f"model must be a callable object such as Net(), got {description}")
         self._given = model
         self._model = unwrapped(model)
         self._call = call

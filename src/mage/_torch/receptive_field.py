@@ -67,7 +67,7 @@ def computation_nodes(
             return reached, reached[:0]
     if counted_hops == 0:
         reason = "the model has no message-passing layers to count, and sees more than the target"
-        raise LooksFurtherError(f"num_hops: {reason}; say how far a node can see")
+        raise LooksFurtherError(f"num_hops: {reason}; give num_hops, the number of hops that messages cross")
     raise LooksFurtherError(
         f"node: the model's answer changes when it sees only {first} hops around the target, so it looks further than "
         "its message-passing layers reach (global pooling, virtual nodes, …); pass num_hops= to cut it there anyway"

@@ -75,7 +75,7 @@ def checked_seeds(text: str | None) -> list[int] | None:
         return None
     seeds = [seed.strip() for seed in text.split(",")]
     if not all(seed.isdecimal() for seed in seeds):
-        raise ValueError(f"--seeds must be whole numbers ≥ 0 with commas between, such as 0,1,2; got {text!r}")
+        raise ValueError(f"--seeds must be whole numbers ≥ 0 separated by commas, such as 0,1,2; got {text!r}")
     return [int(seed) for seed in seeds]
 
 

@@ -32,7 +32,7 @@ def check_sources(
     if model is None or data is None:
         raise ValueError("give --model and --data, or --dataset")
     if graph is not None:
-        raise ValueError("--graph goes with --dataset; --data holds one graph")
+        raise ValueError("--graph needs --dataset; --data has only one graph")
     check_model(model)
     check_file("--data", data)
     check_file("--weights", weights)

@@ -121,7 +121,7 @@ def explain(
     one = {"--graph": graph, "--data": data, "--smiles": smiles}
     _check_absent(everything, one, "is for one graph; --all explains a dataset")
     _check_absent(smiles is not None, {"--graph": graph, "--data": data}, "and --smiles exclude each other")
-    _check_absent(smiles is None, {"--featurizer": featurizer}, "goes with --smiles")
+    _check_absent(smiles is None, {"--featurizer": featurizer}, "needs --smiles")
     checked_choice("--which", which, _WHICH)
     for_all = {
         "--folder": folder,
@@ -132,9 +132,9 @@ def explain(
         "--timeout": timeout,
         "--retry-failed": retry_failed or None,
     }
-    _check_absent(not everything, for_all, "goes with --all")
+    _check_absent(not everything, for_all, "needs --all")
     if not everything and which != "paper":
-        raise ValueError("--which goes with --all; name one graph with --graph")
+        raise ValueError("--which needs --all; choose one graph with --graph")
     check_request(GraphRequest, request_fields)
     if everything:
         machine = {"name": engine, "workers": workers, "address": address, "timeout": timeout}
@@ -234,7 +234,7 @@ def _explain_all(
     count = before + new
     typer.echo(f"wrote {folder}: {count} explanations, {new} new, {before} from an earlier run", err=as_json)
     if count:
-        typer.echo(f"mage report {folder} makes one page of them", err=True)
+        typer.echo(f"mage report {folder} writes one page with all of them", err=True)
     report_failures(failed)
 
 

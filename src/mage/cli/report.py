@@ -67,7 +67,7 @@ def _write_markdown(run: Path, path: Path) -> None:
 
     records, _ = read_parts(result_files(run))
     if not records:
-        raise ValueError(f"--markdown: {run} holds no results of mage benchmark to make tables of")
+        raise ValueError(f"--markdown: {run} has no results of mage benchmark")
     blocks = reproduction(records)
     folder = path.parent / "images" / path.stem
     folder.mkdir(parents=True, exist_ok=True)

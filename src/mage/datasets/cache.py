@@ -36,7 +36,7 @@ def cached(name: str, determined_by: Mapping[str, Any], make: Callable[[], dict[
                 if archive["determined_by"].item() == text:
                     return {key: archive[key] for key in archive.files if key != "determined_by"}
         except DAMAGE as error:
-            _LOGGER.warning("%s is damaged (%s) and is made again", path, error)
+            _LOGGER.warning("%s is damaged (%s) and is computed again", path, error)
     arrays = make()
     try:
         path.parent.mkdir(parents=True, exist_ok=True)

@@ -166,11 +166,15 @@ def players_of(name: str, nodes: Iterable[int], game: Game) -> list[int]:
     """The players that nodes of the input graph belong to."""
     listed = list(nodes)
     if listed and game.player_links is not None:
-        raise ValueError(f"{name}: nodes cannot be chosen where edges play; leave it out, or use players='nodes'")
+        raise ValueError(
+            f"{name}: nodes cannot be chosen if the players are edges; leave it out, or use players='nodes'"
+        )
     owner = {int(v): player for player, members in enumerate(game.player_nodes) for v in members}
     missing = [v for v in listed if v not in owner]
     if missing:
-        raise ValueError(f"{name}: node {missing[0]} does not play; the output depends on nodes {sorted(owner)[:20]} …")
+        raise ValueError(
+            f"{name}: node {missing[0]} is not a player; the output depends on nodes {sorted(owner)[:20]} …"
+        )
     return sorted({owner[v] for v in listed})
 
 

@@ -112,7 +112,7 @@ class Participants:
         rows = sorting[np.minimum(place, len(inside) - 1)]
         wrong = members[(inside[rows] != members) | (self.column.cpu().numpy()[rows] >= self.num_players)]
         if len(wrong) or len(np.unique(members)) < len(members):
-            reason = f"node {wrong[0]} does not play" if len(wrong) else "groups must not overlap"
+            reason = f"node {wrong[0]} is not a player" if len(wrong) else "groups must not overlap"
             raise ValueError(f"groups: {reason}")
         count = len(groups)
         column = torch.full_like(self.column, count if others == "present" else count + 1)

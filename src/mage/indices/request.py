@@ -97,7 +97,7 @@ class IndexRequest:
         for field in fields(self):
             if field.name in refused and getattr(self, field.name) != field.default:
                 owners = " or ".join(repr(name) for name in ESTIMATORS if field.name in ESTIMATORS[name].fields)
-                raise ValueError(f"{field.name} goes with method={owners}, not with method={self.method!r}")
+                raise ValueError(f"{field.name} needs method={owners}, not method={self.method!r}")
 
 
 def _checked_orderings(orderings: Any) -> tuple[tuple[int, ...], ...]:

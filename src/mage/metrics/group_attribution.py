@@ -107,7 +107,7 @@ def random_groups(
         ranks = order.argsort(axis=1).argsort(axis=1)
         return ranks < goals[:, None]
     if isinstance(graph, int):
-        raise ValueError("graph must be a PlayerGraph where connected groups are wanted")
+        raise ValueError("graph must be a PlayerGraph for connected groups")
     adjacency = graph.adjacency
     groups = np.zeros((count, num_players), dtype=bool)
     groups[np.arange(count), generator.integers(num_players, size=count)] = True

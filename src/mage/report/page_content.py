@@ -34,7 +34,7 @@ def page_content(explanation: Explanation, title: str = "", numbers: Sequence[in
         numbers: Numbers of the nodes in a graph that this is a part of; by default they are their own.
 
     Players are what interacts: mostly nodes, else groups of nodes. Everything but the drawing is about players, and
-    ``owner`` says to which player a node of the drawing belongs (−1: it does not play).
+    ``owner`` says to which player a node of the drawing belongs (−1: it is not a player).
     """
     interactions = explanation.interactions
     scene = scene_of(explanation)

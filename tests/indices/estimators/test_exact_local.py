@@ -178,9 +178,9 @@ def test_wrong_arguments_are_refused():
     game = mage.testing.random_game(5, [(0, 1), (1, 2), (2, 3), (3, 4)])
     with pytest.raises(ValueError, match="radius: say how many hops"):
         mage.interactions(game, method="exact-local")
-    with pytest.raises(ValueError, match="radius goes with method='exact-local'"):
+    with pytest.raises(ValueError, match="radius needs method='exact-local'"):
         mage.interactions(game, method="exact", radius=2)
-    with pytest.raises(ValueError, match="permutations goes with"):
+    with pytest.raises(ValueError, match="permutations needs"):
         mage.interactions(game, method="exact-local", radius=1, permutations=5)
     with pytest.raises(TooManyCoalitionsError, match="more than budget = 3"):
         mage.interactions(game, method="exact-local", radius=2, budget=3)

@@ -28,7 +28,7 @@ def test_fields_of_others_are_refused(name):
         if field in ESTIMATORS[name].fields:
             assert getattr(IndexRequest(method=name, **{field: value}), field) == value
         else:
-            with pytest.raises(ValueError, match=f"{field} goes with method="):
+            with pytest.raises(ValueError, match=f"{field} needs method="):
                 IndexRequest(method=name, **{field: value})
 
 

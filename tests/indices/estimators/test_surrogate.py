@@ -270,7 +270,7 @@ def test_too_small_budgets_and_wrong_names_are_refused():
         mage.interactions(game, method="surrogate", budget=50)
     with pytest.raises(ValueError, match="regressor must be one of auto, ridge, trees, mix"):
         mage.interactions(game, method="surrogate", regressor="forest")
-    with pytest.raises(ValueError, match="permutations goes with method='permutation'"):
+    with pytest.raises(ValueError, match="permutations needs method='permutation'"):
         mage.interactions(game, method="surrogate", permutations=10)
 
 

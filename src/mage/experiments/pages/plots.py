@@ -6,11 +6,13 @@ import html
 import math
 from collections.abc import Mapping, Sequence
 
+from mage.drawing.type_widths import text_width
 from mage.experiments.cells import Cell
 from mage.experiments.pages.standing import Cost, Ranks
 
 _OURS, _PAPER, _GREY, _INK = "#00755a", "#b35900", "#9a9a9a", "#555555"
 _ROW, _LABEL, _PANEL, _GAP = 15, 190, 150, 14
+_TYPE_SIZE = 11
 
 
 def dot_plot(cells: Sequence[Cell], titles: Mapping[str, str]) -> str:
@@ -104,9 +106,34 @@ def frontier_plot(costs: Sequence[Cost], titles: Mapping[str, str], heading: str
         x, y = point(cost)
         colour = _OURS if cost.on_frontier else _GREY
         parts.append(f'<circle cx="{x:.1f}" cy="{y:.1f}" r="4" fill="{colour}"/>')
-        parts.append(_text(x + 7, y + 4, titles.get(cost.method, cost.method), "start"))
+    names = [titles.get(cost.method, cost.method) for cost in costs]
+    parts += _names_beside([point(cost) for cost in costs], names, left)
     parts.append(_text(left + width / 2, top + height + 32, heading, "middle"))
     return _svg(left + width + 220, top + height + 40, parts)
+
+
+def _names_beside(points: Sequence[tuple[float, float]], names: Sequence[str], left: float) -> list[str]:
+    """A name beside each point: right of it, else left of it, else higher or lower with a line; none on another."""
+    parts, occupied = [], [(x - 5, y - 5, x + 5, y + 5) for x, y in points]
+    for (x, y), name in sorted(zip(points, names, strict=True), key=lambda case: case[0][1]):
+        width = text_width(name, _TYPE_SIZE)
+        for step in range(2 * len(points) + 1):
+            shift = _ROW * ((step + 1) // 2) * (1 if step % 2 else -1)
+            starts = [start for start in (x + 7, x - 7 - width) if start >= left]
+            boxes = [(start, y + shift - 6, start + width, y + shift + 6) for start in starts]
+            free = [box for box in boxes if not any(_overlap(box, other) for other in occupied)]
+            if free:
+                break
+        box = free[0] if free else boxes[0]
+        occupied.append(box)
+        if shift:
+            parts.append(_line(x, y, box[0] if box[0] > x else box[2], y + shift, _GREY, 0.8))
+        parts.append(_text(box[0], y + shift + 4, name, "start"))
+    return parts
+
+
+def _overlap(one: tuple[float, float, float, float], other: tuple[float, float, float, float]) -> bool:
+    return one[0] < other[2] and other[0] < one[2] and one[1] < other[3] and other[1] < one[3]
 
 
 def _power(cost: Cost) -> float:
@@ -128,7 +155,7 @@ def _text(x: float, y: float, text: str, anchor: str) -> str:
 
 
 def _svg(width: float, height: float, parts: Sequence[str]) -> str:
-    style = 'font-family="sans-serif" font-size="11"'
+    style = f'font-family="sans-serif" font-size="{_TYPE_SIZE}"'
     size = f'viewBox="0 0 {width:.0f} {height:.0f}" width="{width:.0f}"'
     # A light ground of its own: a page of the documentation may be dark.
     ground = f'<rect width="{width:.0f}" height="{height:.0f}" fill="#ffffff"/>'

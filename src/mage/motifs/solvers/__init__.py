@@ -77,7 +77,7 @@ def solve(problem: MotifProblem, solver: str, node_limit: int | None = None, sta
         elif bound <= problem.objective(best) + 1e-9 * problem.scale:
             break
     if best is None:
-        raise ValueError("node_limit: no motifs that hold all of include were found within it; raise it")
+        raise ValueError("node_limit: no motifs with all nodes of include were found within this limit; increase it")
     return Solution(best, bound, work, " + ".join(used))
 
 

@@ -12,7 +12,7 @@ TAUS = [0.0, 0.25, 0.3, 0.5, 0.75, 1.0]
 
 
 @st.composite
-def motif_problems(draw, max_players, orders, objectives=("paper", "signed")):
+def motif_problems(draw, max_players, orders, objectives=("paper", "signed", "balanced")):
     """Random interactions and a setting of the search; include and exclude among it."""
     graph = draw(graphs(max_players))
     n = graph.num_players

@@ -116,23 +116,28 @@ def test_orderings_are_taken_where_they_are_cheap(large):
     """Of a small model; nobody knows what a query of a plain game costs, and a budget asks for few of them."""
     large.query_cost = 1_000
     choice = chosen(large)
-    assert (choice.method, choice.budget) == ("permutation", 20_000)
-    assert "32 orderings and more are within 20,000 coalitions" in choice.reason
+    assert (choice.method, choice.budget) == ("permutation", 80_000)
+    assert "32 orderings and more are within 80,000 coalitions" in choice.reason
     estimate = mage.interactions(large)
     assert estimate.method == "permutation"
-    assert estimate.num_queries <= 20_000
+    assert estimate.num_queries <= 80_000
     assert estimate.num_permutations >= 32
     assert chosen(large, budget=5_000).method == "surrogate"
     assert chosen(large, index="myerson-k-sii").method == "surrogate"
+    large.query_cost = 10**6  # a larger model gets fewer
+    assert chosen(large).budget == 60_000
     large.query_cost = 10**7  # too large a model
     assert chosen(large).method == "surrogate"
 
 
 def test_few_orderings_are_not_worth_it():
     game = mage.Game(lambda masks: masks.sum(axis=1), 60, nx.gnp_random_graph(60, 0.3, seed=0))
-    game.query_cost = 1_000
+    game.query_cost = 3 * 10**6
+    assert choice_module._sample_budget(Problem.of(game, IndexRequest())) == 0
     assert chosen(game).method == "surrogate"
     assert game.num_queries == 0
+    game.query_cost = 1_000  # of a small model there are enough
+    assert chosen(game).method == "permutation"
 
 
 def test_neighbourhoods_are_limited_where_other_methods_come_next(monkeypatch):
@@ -143,7 +148,7 @@ def test_neighbourhoods_are_limited_where_other_methods_come_next(monkeypatch):
     game.model.head = torch.nn.Linear(6, 2).double()
     choice = chosen(game)
     assert (choice.method, choice.budget) == ("exact-local", 250)
-    assert mage.interactions(game).method == "surrogate"  # more would be needed
+    assert mage.interactions(game).method == "permutation"  # more would be needed
 
 
 def test_large_models_are_asked_less(small):
@@ -174,7 +179,7 @@ def test_a_default_budget_ends_every_sampled_run(monkeypatch, caplog):
     game = mage.Game(lambda masks: masks.sum(axis=1) ** 1.5, 40, nx.barabasi_albert_graph(40, 2, seed=0))
     index = mage.interactions(game, order=3, method="permutation")
     assert index.stopped == "budget"
-    assert index.num_queries <= 20_000
+    assert index.num_queries <= 80_000
     assert 0 < index.num_permutations < 200
     assert "budget= allows more" in caplog.text
     monkeypatch.setattr(sampling, "DEFAULT_BUDGET", 300)

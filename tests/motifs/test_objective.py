@@ -1,4 +1,5 @@
 import itertools
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -41,6 +42,39 @@ def test_signed_weights_are_what_the_formula_says(order, seed, tau, floor):
         speaking_against = -(1 - tau) * (lower + negative) - tau * positive
         assert problem.worth(members, FOR) == pytest.approx(speaking_for, abs=1e-12)
         assert problem.worth(members, AGAINST) == pytest.approx(speaking_against, abs=1e-12)
+
+
+@given(st.integers(1, 3), st.integers(0, 99), TAUS, st.sampled_from([0.0, 0.1]))
+def test_balanced_weights_count_a_quarter_of_the_other_sign(order, seed, tau, floor):
+    index = random_interactions(PlayerGraph.complete(5), order, seed)
+    balanced, signed = (
+        problem_of(index, tau=tau, objective=name, noise_floor=floor) for name in ("balanced", "signed")
+    )
+    top = [term.value for term in index if len(term.players) == order]
+    for nodes, members in every_set(5):
+        highest = [term.value for term in index if len(term.players) == order and set(term.players) <= set(nodes)]
+        positive = sum(value for value in highest if value > floor * max(0, *top))
+        negative = sum(value for value in highest if value < floor * min(0, *top))
+        more_for = max(0, tau / 4 - (1 - tau)) * negative
+        more_against = -max(0, (1 - tau) / 4 - tau) * positive
+        assert balanced.worth(members, FOR) == pytest.approx(signed.worth(members, FOR) + more_for, abs=1e-12)
+        assert balanced.worth(members, AGAINST) == pytest.approx(
+            signed.worth(members, AGAINST) + more_against, abs=1e-12
+        )
+
+
+def test_what_triples_take_back_is_no_motif_of_a_search_for_both_sides():
+    """A pair that its triples nearly cancel, and a weaker one that nothing takes from."""
+    graph = PlayerGraph(5, [(0, 1), (1, 2), (2, 3), (3, 4)])
+    index = random_interactions(graph, 3, 0)
+    values = {(0, 1): 1.0, (0, 1, 2): -0.9, (3, 4): 0.8}
+    index = replace(index, values=np.array([values.get(term.players, 0.0) for term in index]))
+    assert find_motifs(index, num_motifs=1, max_nodes=2)[0].nodes == (0, 1)  # without the third node nothing is lost
+    required = {"num_motifs": 1, "max_nodes": 3, "include": [2]}
+    assert find_motifs(index, tau=1.0, **required)[0].nodes == (0, 1, 2)
+    both = find_motifs(index, **required)
+    assert both.objective_name == "balanced"
+    assert both[0].nodes == (2, 3, 4)
 
 
 @given(st.integers(1, 3), st.integers(0, 99))

@@ -17,6 +17,8 @@ _LEAST_CHANCE = float(np.finfo(np.float64).tiny)
 CERTAIN = 0.99
 """Probability without any node from which on, or up to one minus which, the probability hides what nodes do."""
 _LEAST_WIDTH = 2.0  # of log-odds, a factor of 7
+SURE = 0.9999
+"""Probability of all nodes from which on, or up to one minus which, the probability hides what single groups do."""
 BEYOND_DOUBT = 0.999999
 """Probability of some nodes from which on, or up to one minus which, the probability hides what further nodes do."""
 

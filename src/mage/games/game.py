@@ -181,8 +181,8 @@ class Game:
     def settle_output(self, absent: Tensor | None = None) -> None:
         """Where the unit of worths is left open: the target's probability, or its log-odds where that saturates.
 
-        A probability that is all but 1, or all but 0, without any player or with some of them hides what others do;
-        log-odds do not. A few random coalitions, always the same ones, show whether that happens.
+        A probability that is all but 1, or all but 0, without any player, with all or with some of them hides what
+        others do; log-odds do not. A few random coalitions, always the same ones, show whether that happens.
 
         Args:
             absent: What the model returns [1, C] without any player, where that is known.
@@ -191,7 +191,7 @@ class Game:
             return
         if self._baseline is not None:
             raise ValueError("baseline: say with output= which number it is a value of, such as output='probability'")
-        from mage._torch.outputs import BEYOND_DOUBT, CERTAIN
+        from mage._torch.outputs import BEYOND_DOUBT, CERTAIN, SURE
 
         chance, odds = self.readout.candidates(len(self.prediction))
         if absent is None:
@@ -202,7 +202,9 @@ class Game:
         if readings is None or not np.isfinite(readings).all():
             return
         probability, log_odds = readings[:, 0].tolist()
-        if self.readout is chance and not self.readout.saturates(readings[0], CERTAIN):
+        whole = np.array([chance.of_prediction(self.prediction)])
+        at_ends = chance.saturates(readings[0], CERTAIN) or chance.saturates(whole, SURE)
+        if self.readout is chance and not at_ends:
             sample = self.readings(_random_coalitions(self.num_players), (chance,))
             if sample is None or not self.readout.saturates(sample[0], BEYOND_DOUBT):
                 self._baseline = probability

@@ -20,7 +20,8 @@ class ModelRequest:
         target: Class to explain; the predicted one by default. Regression has none.
         output: ``"logit"``, ``"probability"``, ``"log-probability"``, ``"log-odds"`` or ``"bounded-log-odds"`` of the
             target. ``"auto"`` takes the probability, and log-odds where the probability saturates: above 0.99 or below
-            0.01 without any player, or within a millionth of 1 or 0 for some of 32 random coalitions. With more than
+            0.01 without any player, above 0.9999 or below 0.0001 with all of them, or within a millionth of 1 or 0 for
+            some of 32 random coalitions. With more than
             two classes they are bounded: what lies further from the baseline and from the prediction than these two
             from each other counts as that far.
         task: ``"multiclass"``, ``"binary"`` or ``"regression"``; by the number of columns by default (one column is a

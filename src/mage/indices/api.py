@@ -60,7 +60,7 @@ def interactions(
             sets of players, with standard errors, for every index), ``"surrogate"`` (a regressor learns the game from
             few queries and is then corrected: unbiased, with standard errors, from a tenth of the queries or fewer),
             or ``"auto"``: exact or exact-local where that is within reach; else permutation, where the model is small
-            and 32 orderings need at most 20,000 coalitions; else surrogate, or (where that cannot be) permutation or
+            and 32 orderings need at most 80,000 coalitions; else surrogate, or (where that cannot be) permutation or
             multilinear. The choice depends on counts alone; the result has the method and the reason.
         budget: The largest number of distinct coalitions, including known ones: ``"exact"`` compares their number
             with it, the others stop before it is passed (and count the empty coalition). By default 10,000,000 for

@@ -16,7 +16,9 @@ LEAST_EXACT_LIMIT = 5_000
 EXACT_COST = 10**11  # multiplications that asking for them may take, roughly
 NEIGHBOURHOOD_COST = 4  # a neighbourhood costs about as much as so many coalitions
 ORDERINGS = 32  # that must fit for a sample of them: fewer say little
-SAMPLE_BUDGET = 20_000  # coalitions that orderings may need, where they are cheap
+SAMPLE_BUDGET = 80_000  # coalitions that orderings may need, where they are cheap
+LEAST_SAMPLE_BUDGET = 20_000
+SAMPLE_COST = 6 * 10**10  # multiplications that asking for them may take, roughly
 SAMPLERS = ("surrogate", "permutation", "multilinear")  # in this order, where exact numbers are out of reach
 # Methods whose fields go with "auto". It takes exact-local only where a model shows itself how far its nodes see.
 AUTO_METHODS = ("exact", *SAMPLERS)
@@ -55,9 +57,10 @@ def choices(problem: Problem) -> Iterator[Choice]:
         yield choice
         if choice.method == "exact":
             return
-    if _orderings_are_cheap(problem):
-        sample = f"{ORDERINGS} orderings and more are within {SAMPLE_BUDGET:,} coalitions"
-        yield Choice("permutation", "; ".join([*reasons, sample]), SAMPLE_BUDGET)
+    budget = _sample_budget(problem)
+    if budget:
+        sample = f"{ORDERINGS} orderings and more are within {budget:,} coalitions"
+        yield Choice("permutation", "; ".join([*reasons, sample]), budget)
         return
     for method in SAMPLERS:
         refusal = ESTIMATORS[method].refusal(problem)
@@ -100,11 +103,11 @@ def one_by_one_limit(problem: Problem) -> int:
     return max(LEAST_EXACT_LIMIT, min(MODEL_LIMIT, EXACT_COST // cost)) if cost else EXACT_LIMIT
 
 
-def _orderings_are_cheap(problem: Problem) -> bool:
-    """Whether random orderings need few coalitions of a small model: then they cost less than a surrogate's fits."""
+def _sample_budget(problem: Problem) -> int:
+    """Coalitions for random orderings, where a small model makes them cheaper than a surrogate's fits; else 0."""
     if problem.request.budget is not None or not problem.game.query_cost:
-        return False
-    refused = ESTIMATORS["permutation"].refusal(problem) is not None
-    if refused or one_by_one_limit(problem) < SAMPLE_BUDGET:
-        return False
-    return orderings_fit(problem, ORDERINGS, SAMPLE_BUDGET)
+        return 0
+    budget = min(SAMPLE_BUDGET, SAMPLE_COST // problem.game.query_cost)
+    if budget < LEAST_SAMPLE_BUDGET or ESTIMATORS["permutation"].refusal(problem) is not None:
+        return 0
+    return budget if orderings_fit(problem, ORDERINGS, budget) else 0

@@ -72,6 +72,7 @@ def find_motifs(
     estimated = isinstance(interactions, Interactions) and not interactions.exact
     if request.tau != BOTH:
         return replace(search.run(request), estimated=estimated)
+    request = replace(request, objective=request.objective_at(len(search.terms.values)))
     supporting = replace(search.run(replace(request, tau=1.0)), estimated=estimated)
     exclude = {*request.exclude, *supporting.nodes}
     opposing = replace(search.run(replace(request, tau=0.0, include=(), exclude=tuple(exclude))), estimated=estimated)

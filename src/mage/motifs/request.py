@@ -49,8 +49,10 @@ class MotifRequest:
             motifs against it.
         connected: False lets a motif be any set of nodes.
         objective: The weights of the terms. ``"signed"``: positive terms of the top order by τ, negative terms by
-            1 − τ, and lower orders with their sign. ``"paper"``: all orders as the top order. ``"auto"`` is signed at
-            order 3 and the paper's at lower orders. See :data:`mage.motifs.objective.OBJECTIVES`.
+            1 − τ, and lower orders with their sign. ``"balanced"``: the same, but negative terms of the top order
+            weigh at least a quarter of the positive ones (in motifs against the output the other way round).
+            ``"paper"``: all orders as the top order. ``"auto"`` is the paper's up to order 2; at order 3 it is balanced
+            where both sides are searched, and signed for a number τ. See :data:`mage.motifs.objective.OBJECTIVES`.
         noise_floor: Interactions of at most this share of the largest of their sign count as zero; with
             ``objective="signed"`` those of the top order only.
         include: Nodes that must be in some motif.
@@ -103,7 +105,9 @@ class MotifRequest:
         """The name of the objective for interactions of an order."""
         if self.objective != AUTO:
             return self.objective
-        return "signed" if order == LARGEST_ORDER else "paper"
+        if order < LARGEST_ORDER:
+            return "paper"
+        return "balanced" if self.tau == BOTH else "signed"
 
     @property
     def most_motifs(self) -> int:

@@ -59,7 +59,8 @@ def exhaustive_objective(
 
 def set_worths(interactions: Interactions, masks: Masks, tau: float, objective: str, noise_floor: float) -> Floats:
     """What each set [q, n] is worth as a motif, term by term as the objective is defined."""
-    signed = objective == "signed"
+    signed = objective in ("signed", "balanced")
+    other = 0.25 if objective == "balanced" else 0.0
     floored = [term.value for term in interactions if not signed or len(term.players) == interactions.order]
     largest, smallest = max(floored, default=0.0), min(floored, default=0.0)
     speaking_for, speaking_against = np.zeros(len(masks)), np.zeros(len(masks))
@@ -69,9 +70,8 @@ def set_worths(interactions: Interactions, masks: Masks, tau: float, objective: 
             speaking_for += tau * value * inside
             speaking_against -= (1 - tau) * value * inside
         elif value > noise_floor * max(largest, 0.0) or value < noise_floor * min(smallest, 0.0):
-            weight = tau * value if value > 0 else (1 - tau) * value
-            speaking_for += weight * inside
-            speaking_against -= weight * inside
+            speaking_for += (tau if value > 0 else max(1 - tau, other * tau)) * value * inside
+            speaking_against -= (1 - tau if value < 0 else max(tau, other * (1 - tau))) * value * inside
     if tau == 1:
         return speaking_for
     return speaking_against if tau == 0 else np.maximum(speaking_for, speaking_against)

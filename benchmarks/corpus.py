@@ -118,7 +118,8 @@ def run_command(arguments: argparse.Namespace) -> None:
         watch.join()
         files = len(list(Path(folder).glob("*.mage")))
     print(
-        f"mage explain {' '.join(options[:6])}: exit code {code}, {files:,} files, {watch.peak / 1e9:.2f} GB of memory "
+        f"mage explain --all of {arguments.dataset}, {arguments.model}, {arguments.permutations} orderings: "
+        f"exit code {code}, {files:,} files, {watch.peak / 1e9:.2f} GB of memory "
         f"at most, {files / watch.seconds:.1f} graphs per second of a core"
     )
 

@@ -3,8 +3,9 @@
 Explains the graphs of Benzene with the zoo's GIN, as ``mage explain --all --which all`` does, and prints what it takes:
 graphs per second of CPU time, what travels to a worker, the memory of all processes, files, and what follows for a
 million graphs; as ratios too: to the same explanations in one process without an engine, and to a graph that is
-pickled as it is. All processes count, those of Ray included; CPU time hardly depends on what else the machine does.
-With ``--engine ray``, two nodes of one core each are started on this machine.
+pickled as a view of its dataset. All processes count, those of Ray included; CPU time hardly depends on what else the
+machine does. With ``--engine ray``, two nodes of one core each are started on this machine. With ``--command``, the
+command line runs as a process of its own, and memory and time are those of it and its workers.
 """
 
 from __future__ import annotations
@@ -13,6 +14,8 @@ import argparse
 import contextlib
 import os
 import pickle  # only to count bytes
+import subprocess
+import sys
 import tempfile
 import threading
 import time
@@ -52,10 +55,15 @@ class Measured(Engine):
 
 
 class Watch(threading.Thread):
-    """The largest memory of this process and all that it started (PSS: shared pages count once), and their CPU time."""
+    """The largest memory of a process and all that it started (PSS: shared pages count once), and their CPU time.
 
-    def __init__(self) -> None:
+    Args:
+        root: The process.
+    """
+
+    def __init__(self, root: int) -> None:
         super().__init__(daemon=True)
+        self.root = root
         self.peak = 0
         self.done = threading.Event()
         self._seconds: dict[int, float] = {}
@@ -72,7 +80,7 @@ class Watch(threading.Thread):
 
     def look(self) -> None:
         """Look now."""
-        processes = family(os.getpid())
+        processes = family(self.root)
         self.peak = max(self.peak, sum(map(memory, processes)))
         for process in processes:
             self._seconds[process] = max(self._seconds.get(process, 0.0), cpu_seconds(process))
@@ -84,6 +92,36 @@ def engine_of(name: str, stack: contextlib.ExitStack) -> Engine:
         return LocalEngine(2)
     stack.enter_context(two_ray_nodes())
     return RayEngine(workers=2)
+
+
+def bytes_of_a_view(dataset: Any, numbers: Iterable[int]) -> int:
+    """What pickle writes for one graph of a dataset that keeps all its graphs in one storage, as those of PyG do."""
+    from torch_geometric.data import InMemoryDataset
+    from torch_geometric.data.separate import separate
+
+    graphs = [dataset[number] for number in numbers]
+    whole, slices = InMemoryDataset.collate(graphs)
+    return len(pickle.dumps(separate(type(graphs[0]), whole, 0, slices, decrement=False)))
+
+
+def run_command(arguments: argparse.Namespace) -> None:
+    """``mage explain --all`` with two local workers, watched from outside."""
+    with tempfile.TemporaryDirectory() as folder:
+        options = ["--dataset", arguments.dataset, "--model", arguments.model, "--all", "--which", "all"]
+        options += ["--graphs", str(arguments.graphs), "--folder", folder, "--workers", "2"]
+        options += ["--method", "permutation", "--permutations", str(arguments.permutations)]
+        run = subprocess.Popen([sys.executable, "-m", "mage", "explain", *options])  # noqa: S603 (ourselves)
+        watch = Watch(run.pid)
+        watch.start()
+        code = run.wait()
+        watch.done.set()
+        watch.join()
+        files = len(list(Path(folder).glob("*.mage")))
+    print(
+        f"mage explain --all of {arguments.dataset}, {arguments.model}, {arguments.permutations} orderings: "
+        f"exit code {code}, {files:,} files, {watch.peak / 1e9:.2f} GB of memory "
+        f"at most, {files / watch.seconds:.1f} graphs per second of a core"
+    )
 
 
 def seconds_alone(network: Any, dataset: Any, options: LazyMapping, count: int) -> float:
@@ -104,13 +142,17 @@ def main() -> None:
     parser.add_argument("--model", default="gin")
     parser.add_argument("--permutations", type=int, default=10)
     parser.add_argument("--engine", default="local", choices=("local", "ray"))
+    parser.add_argument("--command", action="store_true", help="Run the command line itself, with local workers.")
     parser.add_argument("--alone", type=int, default=500, help="Graphs to explain without an engine, to compare with.")
     arguments = parser.parse_args()
+    if arguments.command:
+        run_command(arguments)
+        return
     dataset, network = load(arguments.dataset), pretrained(arguments.dataset, arguments.model)
     numbers = range(min(arguments.graphs, len(dataset)))
     sampling = {"method": "permutation", "permutations": arguments.permutations}
     options = LazyMapping(numbers, lambda number: {**dataset.settings(number), **sampling})
-    watch = Watch()
+    watch = Watch(os.getpid())
     with tempfile.TemporaryDirectory() as folder, contextlib.ExitStack() as stack:
         engine = Measured(engine_of(arguments.engine, stack))
         watch.look()
@@ -125,7 +167,7 @@ def main() -> None:
     failed, count = sum(entry.failure is not None for entry in entries), len(entries)
     seconds, driver = watch.seconds - before, time.process_time()
     alone = seconds_alone(network, dataset, options, arguments.alone)
-    whole = len(pickle.dumps(dataset[0]))
+    whole = bytes_of_a_view(dataset, numbers)
     job = sum(engine.jobs) / count
     print(
         f"{count:,} graphs of {arguments.dataset}, {arguments.model}, {arguments.permutations} orderings, "
@@ -140,7 +182,8 @@ def main() -> None:
     )
     print(
         f"ratios: {seconds / count / alone:.2f} times the CPU time of {arguments.alone} explanations without an engine "
-        f"({1e3 * alone:.1f} ms each); a graph that is pickled as it is takes {whole / job:,.0f} times as many bytes"
+        f"({1e3 * alone:.1f} ms each); a graph that is pickled as a "
+        f"view of its dataset takes {whole / job:,.0f} times as many bytes"
     )
     print(
         f"a million graphs: {1e6 * seconds / count / 3600:,.1f} core-hours, {sum(files) / count / 1e3:,.1f} GB of files"

@@ -112,6 +112,28 @@ def test_ctrl_c_before_the_first_estimate_is_said(monkeypatch, tmp_path):
     assert not (tmp_path / "why.mage").exists()
 
 
+def test_an_interrupted_corpus_says_what_is_kept(monkeypatch, tmp_path):
+    from mage.experiments import corpus
+
+    explain_job, jobs = corpus._explain_job, []
+
+    def interrupted(shared, job):
+        jobs.append(job.number)
+        if len(jobs) == 3:
+            raise KeyboardInterrupt("SIGTERM")
+        return explain_job(shared, job)
+
+    monkeypatch.setattr(corpus, "_explain_job", interrupted)
+    options = ("--all", "--which", "test", "--graphs", 4, "--folder", tmp_path / "run", "--engine", "serial")
+    (tmp_path / "by_hand.py").write_text("from mage.models import rule_network\nnetwork = rule_network('rule_and')\n")
+    monkeypatch.chdir(tmp_path)
+    result = run("explain", "--dataset", "rule_and", "--model", "by_hand:network", *options)
+    assert result.exit_code == 130, result.output
+    assert "finished explanations are kept in" in " ".join(result.stderr.split())
+    assert "nothing was written" not in result.stderr
+    assert len(list((tmp_path / "run").glob("*.mage"))) == 2
+
+
 def test_a_partial_result_has_its_own_exit_code(monkeypatch, tmp_path):
     def partial(model, data, **options):
         options |= {"method": "permutation", "permutations": 200, "progress": lambda interactions: True}

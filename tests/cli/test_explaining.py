@@ -1,5 +1,7 @@
 import json
 import sys
+import zipfile
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -319,3 +321,16 @@ def test_pickles_are_not_opened(workplace):
 
 def test_version():
     assert mage.__version__ in run("--version").output
+
+
+def test_a_small_graph_file_that_would_take_all_memory_is_refused(workplace):
+    with zipfile.ZipFile("graph.npz", "a", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("more.npy", bytes(1_000_000))
+    content = bytearray(Path("graph.npz").read_bytes())
+    place = content.rfind(b"PK\x01\x02")
+    content[place + 24 : place + 28] = (2**31).to_bytes(4, "little")  # the size that the list of members declares
+    Path("graph.npz").write_bytes(content)
+    result = run("explain", "--model", "my_network:Net", "--data", "graph.npz")
+    assert result.exit_code == 2
+    assert "--data: graph.npz" in result.output
+    assert "would take 2,147," in " ".join(result.output.split())

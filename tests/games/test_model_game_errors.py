@@ -1,6 +1,7 @@
 """Input of model games that is refused, and how."""
 
 import networkx as nx
+import numpy as np
 import pytest
 import torch
 from torch_geometric.data import Batch, Data, HeteroData
@@ -78,6 +79,24 @@ def test_models_that_answer_nonsense():
     )
     with pytest.raises(ValueFunctionError, match="returned nan for"):
         nan.worth([{0}])
+
+
+@pytest.mark.parametrize("number", [float("nan"), float("inf")])
+def test_features_that_are_no_numbers_are_named(number):
+    data = make_data()
+    data.x[1, 0] = number
+    sums = lambda x, edge_index, batch: global_add_pool(x, batch)  # noqa: E731
+    with pytest.raises(ValueError, match=r"data: x holds NaN or infinity.*nan_to_num"):
+        ModelGame(sums, data, target=0, output="logit", masking="remove")
+    # Some models know what to do with them.
+    mended = ModelGame(
+        lambda x, edge_index, batch: global_add_pool(x.nan_to_num(0, 0), batch),
+        data,
+        target=0,
+        output="logit",
+        masking="remove",
+    )
+    assert np.isfinite(mended.worth([{0, 1}])).all()
 
 
 def test_far_sighted_models_are_not_cut_silently():

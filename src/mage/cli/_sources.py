@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import zipfile
 from pathlib import Path
 from typing import Any, cast
 
@@ -14,6 +15,7 @@ from mage._core.optional import require
 from mage._core.shipped import check_shipped
 
 _MODEL_FILES = (".pt", ".pth", ".safetensors")
+_LARGE, _TIGHT = 1 << 30, 100  # bytes in memory, and how many times the size of the file, that make it suspect
 
 
 def check_sources(
@@ -199,6 +201,18 @@ def _plain_graph_classes() -> list[Any]:
     return [Data, DataEdgeAttr, DataTensorAttr, GlobalStorage]
 
 
+def _check_size(path: Path) -> None:
+    """Refuse a small file that would take all memory; arrays of real graphs are hardly ever packed that tightly."""
+    with zipfile.ZipFile(path) as archive:
+        needed = sum(member.file_size for member in archive.infolist())
+    size = path.stat().st_size
+    if needed > _LARGE and needed > _TIGHT * size:
+        raise ValueError(
+            f"its {size:,} bytes would take {needed:,} bytes of memory; if you trust it, write it with numpy.savez, "
+            "which does not pack"
+        )
+
+
 def _tensors(path: Path, argument: str) -> dict[str, Any]:
     import torch
 
@@ -206,6 +220,7 @@ def _tensors(path: Path, argument: str) -> dict[str, Any]:
         raise ValueError(f"{argument}: {path} does not exist")
     try:
         if path.suffix == ".npz":
+            _check_size(path)
             with np.load(path, allow_pickle=False) as archive:
                 arrays = {name: archive[name] for name in archive.files}
             words = {name: array.tolist() for name, array in arrays.items() if array.dtype.kind == "U"}

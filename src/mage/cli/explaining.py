@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from mage._core.checks import checked_choice
-from mage.cli._app import announce, app, print_json
+from mage.cli._app import announce, app, cli_errors, print_json
 from mage.cli._options import CORPUS, EXPLAINED, INTERACTIONS, LARGE, MODEL, option, report_failures, sharing
 from mage.cli._request import check_request, request_options
 from mage.cli._results import Results, result_options
@@ -224,11 +224,12 @@ def _explain_all(
         network, items, folder, LazyMapping(selection, options), engine, about=about, retry_failed=retry_failed
     )
     before, new, failed = 0, 0, []
-    for entry in entries:
-        if entry.failure is not None:
-            failed.append(f"graph {entry.number}: {entry.failure.message}")
-        else:
-            before, new = before + entry.before, new + (not entry.before)
+    with cli_errors(f"interrupted; finished explanations are kept in {folder}, and the same command resumes"):
+        for entry in entries:
+            if entry.failure is not None:
+                failed.append(f"graph {entry.number}: {entry.failure.message}")
+            else:
+                before, new = before + entry.before, new + (not entry.before)
     if as_json:
         print_json({"folder": str(folder), "new": new, "from_before": before, "failed": failed})
     count = before + new

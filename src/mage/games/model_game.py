@@ -115,6 +115,7 @@ class ModelGame(Game):
         self.input_nodes, self.num_hops = whole.num_nodes, computation.num_hops
         self.seen_nodes, self.seen_hops = computation.seen_nodes, computation.seen_hops
         self.prediction: Floats = computation.output[0].double().cpu().numpy()
+        _check_finite(self.prediction, data)
         self._resolution = self.runner.resolution(computation.output)
         self.readout = _readout(request, data, computation, answers)
         self._absent = {} if request.baseline is None else {self.readout: request.baseline}
@@ -329,3 +330,13 @@ def _targets(request: GraphRequest, num_nodes: int, typed: TypedGraph | None) ->
     if any(isinstance(node, tuple) for node in nodes):
         raise ValueError(f"{request.level}: {nodes[0]!r} names a type of nodes, and data has no types; give a number")
     return checked_nodes(request.level, nodes, num_nodes)
+
+
+def _check_finite(prediction: Floats, data: Any) -> None:
+    """Refuse features that are no numbers where the model cannot do with them."""
+    x = getattr(data, "x", None) if not hasattr(data, "node_types") else None
+    if np.isfinite(prediction).all() or not isinstance(x, torch.Tensor) or bool(torch.isfinite(x).all()):
+        return
+    raise ValueError(
+        "data: x holds NaN or infinity, and the model answers the same; replace them, as torch.nan_to_num(data.x) does"
+    )

@@ -65,7 +65,7 @@ def all_coalitions(count):
 
 
 def test_the_zoo_is_large():
-    assert len(ZOO) >= 160
+    assert len(ZOO) >= 240
 
 
 def check(case, always_warned=True):

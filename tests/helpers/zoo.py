@@ -56,6 +56,7 @@ from tests.helpers.zoo_models import (
     Wide,
     WithNorm,
 )
+from tests.helpers.zoo_of_habits import HABITS
 from tests.helpers.zoo_pools import POOLS
 
 
@@ -152,6 +153,7 @@ ZOO: dict[str, Case] = {
     },
     **LAYERS,
     **POOLS,
+    **HABITS,
     # Readouts.
     "Set2Set": Case(lambda: Wide(aggr.Set2Set(WIDTH, 2), 2 * WIDTH), plain),
     "SortAggregation": Case(lambda: Wide(aggr.SortAggregation(3), 3 * WIDTH), plain),

@@ -120,6 +120,22 @@ class Drifting(Convolution):
         return self.head(global_add_pool(x - self.mean, batch))
 
 
+class InPlaceDrift(Convolution):
+    def __init__(self):
+        super().__init__()
+        self.register_buffer("mean", torch.zeros(WIDTH))
+
+    def forward(self, x, edge_index, batch):
+        x = self.embed(x, edge_index)
+        self.mean.mul_(0.9).add_(0.1 * x.mean(dim=0))
+        return self.head(global_add_pool(x - self.mean, batch))
+
+
+def before_it_drifts(model, part):
+    vars(model).pop("mean", None)
+    return plain(model, part)
+
+
 class LostEdges(Convolution):
     def forward(self, x, edge_index, batch):
         return super().forward(x, dropout_edge(edge_index, 0.3)[0], batch)
@@ -202,5 +218,6 @@ POOLS: dict[str, Case] = {
     "noise": Case(lambda: Before(lambda x, _: x + torch.randn_like(x)), refusal="differently each time"),
     "random choice": Case(lambda: Before(lambda x, _: functional.gumbel_softmax(x)), refusal="differently each time"),
     "lost edges": Case(LostEdges, refusal="differently each time"),
-    "running mean": Case(Drifting, refusal="differently each time"),
+    "running mean": Case(Drifting, before_it_drifts, warning=ONE_BY_ONE),
+    "running mean in place": Case(InPlaceDrift, refusal="differently each time"),
 }

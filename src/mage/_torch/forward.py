@@ -13,6 +13,7 @@ from torch import Tensor, nn
 from torch_geometric.data import Data
 
 from mage._torch.graph_input import GraphInput
+from mage._torch.memory import forgetting
 from mage._torch.node_tables import Block, Table, is_table, rows_in_place, tables_of, with_tables
 from mage._torch.selection import selected
 from mage._torch.signatures import is_implemented, keywords_of, parameters_of, unwrapped
@@ -85,6 +86,7 @@ class Forward:
         takes_batch: Whether it can tell the graphs of a union apart.
         optional: Arguments that are given though the model could do without, and nobody asked for them.
         left_out: Arguments that are never given.
+        networks: The networks behind the model; what they remember of a call is forgotten after it.
     """
 
     def __init__(
@@ -111,6 +113,7 @@ class Forward:
         self.left_out: tuple[str, ...] = ()
         self.matrix: str | None = None
         self.tables: tuple[Table, ...] = ()
+        self.networks: Sequence[nn.Module] = ()
         if call is None:
             self._read_signature(available)
         elif self._inputs is not None:
@@ -212,7 +215,7 @@ class Forward:
             count: How many graphs it has.
             without: An optional argument that is left out.
         """
-        with rows_in_place(self.tables, data):
+        with forgetting(self.networks), rows_in_place(self.tables, data):
             return self._selected(self._answer(data, count, without), count)
 
     def _selected(self, answer: Any, count: int) -> Tensor:

@@ -68,6 +68,7 @@ class GraphInput:
             data.edge_index, from_matrix = _derived_edges(data, num_nodes, cutoff)
             data.num_nodes = num_nodes
         edge_index = _checked_edges(data.edge_index, num_nodes)
+        _check_one_graph(data, num_nodes)
         whole = cls(num_nodes, edge_index, {}, {}, {}, {}, from_matrix)
         for key, value in data.items():
             if key not in _NOT_INPUT:
@@ -200,11 +201,33 @@ class GraphInput:
                 )
         return reasons
 
+    @property
+    def possible_references(self) -> list[str]:
+        """Values whose numbers may be numbers of nodes: whole, and none that no node has."""
+        values = {**self.node, **self.edge, **self.graph}
+        return [
+            key
+            for key, value in values.items()
+            if isinstance(value, Tensor) and key not in LABELS and _may_name_nodes(value, self.num_nodes)
+        ]
+
+    def pointing_by(self, key: str, position: Tensor) -> GraphInput:
+        """The graph where a value names nodes by their new numbers: ``position`` [n]."""
+        node, edge, whole = (
+            {name: position[value.long()] if name == key else value for name, value in part.items()}
+            for part in (self.node, self.edge, self.graph)
+        )
+        return replace(self, node=node, edge=edge, graph=whole)
+
 
 def _looks_like_edges(value: Tensor, num_nodes: int) -> bool:
-    whole = not value.is_floating_point() and value.dtype != torch.bool
-    pairs = whole and value.dim() == 2 and 2 in value.shape and value.numel() > 2
-    return pairs and int(value.min()) >= 0 and int(value.max()) < num_nodes
+    """Whether a matrix may hold pairs, triples or quadruples of nodes."""
+    return value.dim() == 2 and 1 < min(value.shape) < 5 and value.numel() > 2 and _may_name_nodes(value, num_nodes)
+
+
+def _may_name_nodes(value: Tensor, num_nodes: int) -> bool:
+    whole = not value.is_floating_point() and not value.is_complex() and value.dtype != torch.bool
+    return whole and value.numel() > 0 and int(value.min()) >= 0 and int(value.max()) < num_nodes
 
 
 def check_graph(data: Any) -> None:
@@ -233,6 +256,18 @@ def check_graph(data: Any) -> None:
             )
         if key == "self":
             raise ValueError("data: an attribute named 'self' cannot be given to a model; give it another name")
+
+
+def _check_one_graph(data: Data, num_nodes: int) -> None:
+    """Refuse a pair of graphs in one object: ``x_s``, ``edge_index_s``, ``x_t``, ``edge_index_t`` of PyG's guide."""
+    for key, value in data.items():
+        affix = key.removeprefix("edge_index_") if key.startswith("edge_index_") else ""
+        features = data.get(f"x_{affix}") if affix and isinstance(value, Tensor) else None
+        if isinstance(features, Tensor) and features.dim() > 0 and (len(features) != num_nodes or affix in ("s", "t")):
+            raise ValueError(
+                f"data: {key} joins nodes of a second graph, whose features are x_{affix}; explain one graph with "
+                "forward=call(model, data), which gives the model the other one"
+            )
 
 
 def _num_nodes(data: Data) -> int:

@@ -88,6 +88,7 @@ class MaskedModel:
             self.forward.matrix = graph.from_matrix
         # Found once: a function may have much about it to look through.
         self.networks = [*networks_behind(self.model), *networks_behind(call)]
+        self.forward.networks = self.networks
         self.selections = selections(self.networks)
         self.one_by_one = not self.forward.takes_batch and level == "graph"
         self.rows_at_once = max(4096, min(16384, 16384 * 32 // widest_layer(model)))

@@ -45,6 +45,8 @@ def settled_graph(runner: MaskedModel, graph: GraphInput, targets: Tensor) -> Gr
         if runner.forward.uses(key) and (not runner.forward.is_handed_all or _matters(runner, graph, targets, key)):
             raise ValueError(f"data: {key} {reason}")
     graph = _with_tables(runner, graph, targets)
+    if runner.typed is None:
+        _check_references(runner, graph, targets)
     if runner.masking is MASKINGS["split"]:
         _check_edges_matter(runner, graph, targets)
     for name in runner.forward.optional:
@@ -162,6 +164,49 @@ def _tables_of_block(
             "a feature of the nodes, such as data.n_id = torch.arange(data.num_nodes)"
         )
     return positional
+
+
+def _check_references(runner: MaskedModel, graph: GraphInput, targets: Tensor) -> None:
+    """Refuse values that name nodes by their numbers (a root, parents): nodes are renumbered, or cut off, without them.
+
+    Whether numbers are those of nodes shows when nodes change places: the answer stays if the numbers change too.
+    """
+    keys = [key for key in graph.possible_references if runner.forward.uses(key)]
+    if runner.masking is MASKINGS["split"]:
+        # All nodes stay where they are, so a graph may point at some; what nodes and edges point at would be cut.
+        keys = [key for key in keys if key not in graph.graph]
+    elif not runner.removes:
+        return
+    if not keys:
+        return
+    order = torch.randperm(graph.num_nodes, generator=torch.Generator().manual_seed(0)).to(graph.device)
+    position = torch.empty_like(order)
+    position[order] = torch.arange(len(order), device=order.device)
+    places = positions_among(order, targets)
+
+    def same(moved: GraphInput) -> bool:
+        try:
+            return _same(runner, runner.raw(moved, _everyone(graph), places), whole)
+        except Exception as error:
+            if raised_by_model(error):
+                return False
+            raise
+
+    try:
+        whole = runner.raw(graph, _everyone(graph), targets)
+    except Exception as error:
+        if raised_by_model(error):
+            return  # the first run will say so
+        raise
+    moved = graph.restricted_to(order)
+    if same(moved):
+        return
+    for key in keys:
+        if same(moved.pointing_by(key, position)):
+            raise ValueError(
+                f"data: {key} holds numbers of nodes, which change when nodes are masked; give it a name with 'index' "
+                "in it, as PyG does, so that it is cut with the nodes, or mark the nodes with a mask"
+            )
 
 
 def _check_edges_matter(runner: MaskedModel, graph: GraphInput, targets: Tensor) -> None:

@@ -63,18 +63,33 @@ def test_balanced_weights_count_a_quarter_of_the_other_sign(order, seed, tau, fl
         )
 
 
-def test_what_triples_take_back_is_no_motif_of_a_search_for_both_sides():
-    """A pair that its triples nearly cancel, and a weaker one that nothing takes from."""
-    graph = PlayerGraph(5, [(0, 1), (1, 2), (2, 3), (3, 4)])
-    index = random_interactions(graph, 3, 0)
+@pytest.fixture
+def taken_back():
+    """A strong pair that its triples nearly cancel, and a weaker one that nothing takes from; node 2 is between."""
+    index = random_interactions(PlayerGraph(5, [(0, 1), (1, 2), (2, 3), (3, 4)]), 3, 0)
     values = {(0, 1): 1.0, (0, 1, 2): -0.9, (3, 4): 0.8}
-    index = replace(index, values=np.array([values.get(term.players, 0.0) for term in index]))
-    assert find_motifs(index, num_motifs=1, max_nodes=2)[0].nodes == (0, 1)  # without the third node nothing is lost
-    required = {"num_motifs": 1, "max_nodes": 3, "include": [2]}
-    assert find_motifs(index, tau=1.0, **required)[0].nodes == (0, 1, 2)
-    both = find_motifs(index, **required)
-    assert both.objective_name == "balanced"
-    assert both[0].nodes == (2, 3, 4)
+    return replace(index, values=np.array([values.get(term.players, 0.0) for term in index]))
+
+
+REQUIRED = {"num_motifs": 1, "max_nodes": 3, "include": [2]}
+
+
+def test_a_search_for_both_sides_counts_what_triples_take_back(taken_back):
+    assert find_motifs(taken_back, num_motifs=1, max_nodes=2)[0].nodes == (0, 1)  # without node 2 nothing is lost
+    assert find_motifs(taken_back, tau=1.0, **REQUIRED)[0].nodes == (0, 1, 2)
+    both = find_motifs(taken_back, **REQUIRED)
+    assert (both[0].nodes, both.objective_name) == ((2, 3, 4), "balanced")
+
+
+@pytest.mark.parametrize(("needed", "nodes", "name"), [([0, 1], (0, 1, 2), "signed"), ([3, 4], (2, 3, 4), "balanced")])
+def test_the_model_decides_between_signed_and_balanced(taken_back, needed, nodes, name):
+    def effects(masks):
+        return np.zeros(len(masks)), 1.0 - masks[:, needed].all(axis=1)
+
+    motifs = find_motifs(taken_back, effects=effects, **REQUIRED)
+    assert (motifs[0].nodes, motifs.objective_name) == (nodes, name)
+    signed = find_motifs(taken_back, effects=effects, objective="signed", **REQUIRED)
+    assert signed.objective_name == "signed"
 
 
 @given(st.integers(1, 3), st.integers(0, 99))

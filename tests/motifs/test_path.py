@@ -75,7 +75,7 @@ def test_among_equal_sizes_the_model_decides():
 
     def effects(masks):
         calls.append(len(masks))
-        return -masks.sum(axis=1)  # the smallest group has the largest effect
+        return -masks.sum(axis=1), np.zeros(len(masks))  # the smallest group has the largest effect
 
     plain = find_motifs(index)
     decided = find_motifs(index, effects=effects)

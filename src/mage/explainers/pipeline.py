@@ -150,10 +150,10 @@ class Steps:
         return replace(request, max_nodes=request.max_nodes_of(game.num_players, least=game.least_motif_nodes))
 
 
-def _effects(game: Game, masks: Masks) -> Floats:
-    """What a model says with only each group of players, minus what it says without it."""
+def _effects(game: Game, masks: Masks) -> tuple[Floats, Floats]:
+    """What a model says with only each group of players, and what it says without it."""
     values = game.outcomes(np.concatenate([masks, ~masks]))[0]
-    return np.asarray(values[: len(masks)] - values[len(masks) :])
+    return values[: len(masks)], values[len(masks) :]
 
 
 def _without_rounding(interactions: Interactions, game: Game) -> Interactions:

@@ -13,7 +13,7 @@ from mage.graph import PlayerGraph
 from mage.indices import Interactions
 from mage.motifs.path import Effects, chosen_size
 from mage.motifs.problem import MotifProblem
-from mage.motifs.request import BOTH, MotifFields, MotifRequest
+from mage.motifs.request import AUTO, BOTH, MotifFields, MotifRequest
 from mage.motifs.result import Motif, MotifSet
 from mage.motifs.solvers import Solution, solve
 from mage.motifs.terms import TermArrays, terms_of
@@ -56,8 +56,8 @@ def find_motifs(
             ``objective="signed"`` those of the top order only.
         request: All settings in one object; other arguments override it. Its defaults are the defaults here.
         least_nodes: Fewest nodes, where M is left open.
-        effects: Where M is left open: from groups of nodes, as booleans [q, n], to what a model says with only each
-            group minus what it says without it; chooses among sizes that are equally good by their interactions.
+        effects: From groups of nodes, as booleans [q, n], to what a model says with only each group, and to what it
+            says without it. Chooses among sizes and objectives that are equally good by their interactions.
         fields: Other fields of :class:`mage.MotifRequest` by name, such as ``include=[3]`` or ``solver="milp"``.
 
     Returns:
@@ -72,10 +72,10 @@ def find_motifs(
     estimated = isinstance(interactions, Interactions) and not interactions.exact
     if request.tau != BOTH:
         return replace(search.run(request), estimated=estimated)
-    request = replace(request, objective=request.objective_at(len(search.terms.values)))
-    supporting = replace(search.run(replace(request, tau=1.0)), estimated=estimated)
+    supporting = replace(search.one_side(request, 1.0), estimated=estimated)
     exclude = {*request.exclude, *supporting.nodes}
-    opposing = replace(search.run(replace(request, tau=0.0, include=(), exclude=tuple(exclude))), estimated=estimated)
+    others = replace(request, include=(), exclude=tuple(exclude))
+    opposing = replace(search.one_side(others, 0.0), estimated=estimated)
     strongest = [max((abs(motif.score) for motif in family), default=0.0) for family in (supporting, opposing)]
     if strongest[1] < _NEGLIGIBLE * strongest[0]:
         opposing = replace(opposing, motifs=(), objective=0.0)
@@ -98,6 +98,29 @@ class _Search(NamedTuple):
         problem = MotifProblem.of(sized_request, self.terms, self.graph)
         solution = solve(problem, request.solver, request.node_limit)
         return replace(motif_set(problem, sized_request, solution, self.terms, self.names), path=path)
+
+    def one_side(self, request: MotifRequest, tau: float) -> MotifSet:
+        """The motifs for the output (τ = 1) or against it (τ = 0).
+
+        At order 3, where the objective is left open, the signed and the balanced one may find different motifs. If
+        there is a model, the output without them decides: motifs that it needs are the better explanation.
+        """
+        default = request.objective_at(len(self.terms.values))
+        balanced = replace(request, tau=tau, objective=default)
+        if request.objective != AUTO or default != "balanced" or self.effects is None:
+            return self.run(balanced)
+        signed_motifs = self.run(replace(balanced, objective="signed"))
+        # Larger motifs are always needed more, so that both get the same number of nodes.
+        balanced_motifs = self.run(replace(balanced, max_nodes=signed_motifs.max_nodes))
+        if set(balanced_motifs.nodes) == set(signed_motifs.nodes):
+            return signed_motifs
+        masks = np.zeros((2, self.graph.num_players), dtype=np.bool_)
+        for mask, family in zip(masks, (signed_motifs, balanced_motifs), strict=True):
+            mask[list(family.nodes)] = True
+        _, (without_signed, without_balanced) = self.effects(masks)
+        if without_signed < without_balanced if tau else without_signed > without_balanced:
+            return signed_motifs
+        return balanced_motifs if request.max_nodes != AUTO else self.run(balanced)
 
 
 def family_objective(interactions: Interactions, family: MotifSet) -> float:

@@ -26,8 +26,8 @@ from mage.motifs.result import PathStep
 from mage.motifs.solvers import Solution, default_search_nodes, solve
 from mage.motifs.terms import TermArrays
 
-Effects = Callable[[Masks], Floats]
-"""From groups of players, as booleans [q, n], to the output with only each group minus the output without it."""
+Effects = Callable[[Masks], tuple[Floats, Floats]]
+"""From groups of players, as booleans [q, n], to the output with only each group, and the output without it."""
 
 _EVEN = 0.5  # τ that favours neither side
 _PENALTY = 0.7  # power of M that a larger family must make up for
@@ -60,7 +60,8 @@ def chosen_size(
     close = np.flatnonzero(merits >= _CLOSE * merits.max())
     best = close[np.argmax(merits[close])]
     if effects is not None and len(close) > 1:
-        differences = effects(np.stack([solutions[place].labels > 0 for place in close]))
+        alone, without = effects(np.stack([solutions[place].labels > 0 for place in close]))
+        differences = alone - without
         best = close[np.argmax(differences if request.weight >= _EVEN else -differences)]
     return sizes[int(best)], steps
 

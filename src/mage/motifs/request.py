@@ -51,8 +51,10 @@ class MotifRequest:
         objective: The weights of the terms. ``"signed"``: positive terms of the top order by τ, negative terms by
             1 − τ, and lower orders with their sign. ``"balanced"``: the same, but negative terms of the top order
             weigh at least a quarter of the positive ones (in motifs against the output the other way round).
-            ``"paper"``: all orders as the top order. ``"auto"`` is the paper's up to order 2; at order 3 it is balanced
-            where both sides are searched, and signed for a number τ. See :data:`mage.motifs.objective.OBJECTIVES`.
+            ``"paper"``: all orders as the top order. ``"auto"`` is the paper's up to order 2; at order 3 it is signed
+            for a number τ, and balanced where both sides are searched. If there is a model, it decides between balanced
+            and signed: the motifs are taken without which the output changes more. See
+            :data:`mage.motifs.objective.OBJECTIVES`.
         noise_floor: Interactions of at most this share of the largest of their sign count as zero; with
             ``objective="signed"`` those of the top order only.
         include: Nodes that must be in some motif.

@@ -49,6 +49,7 @@ from tests.helpers.zoo_models import (
     Pooled,
     PtrReadout,
     Relations,
+    SparseConvolution,
     Transformer,
     TwoEdgeSets,
     UnbatchReadout,
@@ -217,7 +218,7 @@ ZOO: dict[str, Case] = {
     },
     **{
         f"adj_t, {masking}": Case(
-            Convolution,
+            SparseConvolution,
             lambda model, part: model(part.x, part.adj_t, as_batch(part)),
             lambda: Data(
                 x=graph().x, adj_t=torch.sparse_coo_tensor(both_ways(PAIRS), torch.ones(16).double()).to_sparse_csr()

@@ -323,7 +323,7 @@ def filled(model, *arguments):
 
 
 def node_row(model, part):
-    return model(part.x, part.edge_index)[part.kept.tolist().index(3)]
+    return model(part.x, part.edge_index)[part.nodes.tolist().index(3)]
 
 
 def as_new(model, part):

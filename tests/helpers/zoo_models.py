@@ -25,6 +25,18 @@ class Convolution(nn.Module):
         return self.head(global_add_pool(self.embed(x, edge_index), batch))
 
 
+class OwnSAGEConv(layers.SAGEConv):
+    """PyG compiles a layer's class once: after a SAGEConv with an aggregation of its own no other takes matrices."""
+
+
+class SparseConvolution(Convolution):
+    """Takes a sparse matrix instead of edges."""
+
+    def __init__(self):
+        super().__init__()
+        self.second = OwnSAGEConv(WIDTH, WIDTH)
+
+
 class Pooled(Convolution):
     """A readout of its own."""
 

@@ -16,7 +16,7 @@ def copied(model, part):
 
 def own_row(model, part):
     """The rows of a table go with their nodes."""
-    return habits.Convolution.forward(model, part.x + model.table.weight[part.kept], part.edge_index, as_batch(part))
+    return habits.Convolution.forward(model, part.x + model.table.weight[part.nodes], part.edge_index, as_batch(part))
 
 
 def of_graph(model, part):
@@ -26,7 +26,7 @@ def of_graph(model, part):
 def zeroed(data, kept, masking):
     part = data.clone()
     part.x = data.x * kept[:, None, None]
-    part.kept = torch.arange(NODES)
+    part.nodes = torch.arange(NODES)
     return part
 
 

@@ -108,8 +108,22 @@ def _named(dataset: str, model: str | None, weights: Path | None, graph: int | N
     size = int(graphs.num_nodes_each[0]) if graphs.task == "node" else len(graphs)
     if not 0 <= position < size:
         raise ValueError(f"--graph: {position} is not between 0 and {size - 1:,}")
-    settings = {**graphs.settings(position), "class_names": graphs.class_names}
+    settings = {**dataset_options(graphs, position), "class_names": graphs.class_names}
     return network, graphs[0] if graphs.task == "node" else graphs[position], settings
+
+
+def dataset_options(dataset: Any, position: int) -> dict[str, Any]:
+    """What a dataset says of a graph (or node): masking, connectivity, and the sizes of its ground truth if it has one.
+
+    Which number the paper explains is left out: its probabilities and logits may say nothing of other networks.
+    """
+    settings: dict[str, Any] = dataset.settings(position)
+    of_nodes = dataset.task == "node"
+    has_truth = any(not of_nodes or position in motif for motif in dataset.motifs(0 if of_nodes else position))
+    rule = dataset.info.settings
+    sizes = {"num_motifs": rule.num_motifs, "max_nodes": rule.max_nodes}
+    open_fields = {"output", *(name for name, size in sizes.items() if size is None and not has_truth)}
+    return {name: value for name, value in settings.items() if name not in open_fields}
 
 
 def network_and_dataset(dataset: str, model: str | None, weights: Path | None) -> tuple[Any, Any]:

@@ -217,7 +217,7 @@ def _explain_all(
 
     def options(position: int) -> dict[str, Any]:
         names = items[position].get("names")
-        settings = _settings(data, position, bool(about[position]["origin"].truth))
+        settings = _sources.dataset_options(data, position)
         return {**settings, **({} if names is None else {"names": list(names)}), **fields}
 
     entries = explain_corpus(
@@ -245,12 +245,3 @@ def _positions(dataset: Any, network: Any, which: str, limit: int | None) -> lis
         return [int(position) for position in dataset.explained(network, limit)]
     positions = range(len(dataset.labels)) if which == "all" else dataset.split.test
     return [int(position) for position in positions[:limit]]
-
-
-def _settings(dataset: Any, position: int, has_truth: bool) -> dict[str, Any]:
-    """The dataset's settings for a graph; a size that the ground truth would give is left open where there is none."""
-    settings: dict[str, Any] = dataset.settings(position)
-    rule = dataset.info.settings
-    sizes = {"num_motifs": rule.num_motifs, "max_nodes": rule.max_nodes}
-    open_sizes = {name for name, size in sizes.items() if size is None and not has_truth}
-    return {name: value for name, value in settings.items() if name not in open_sizes}

@@ -38,6 +38,14 @@ def test_cells_where_a_method_takes_minutes_rest_on_fewer_graphs():
     assert counts["spmotif", "gin", "subgraphx"] < counts["spmotif", "gin", "gradcam"]
 
 
+def test_cells_that_depend_on_chance_have_several_seeds():
+    cells = {cell.name[:3]: cell for cell in load_tables().cells if "budget" not in cell.name[3]}
+    sampled, exact = cells["benzene", "gcn", "mage"], cells["benzene", "gcn", "mage-plain"]
+    assert sampled.experiment.seeds == (0, 1, 2)
+    assert sampled.wanted == 3 * sampled.graphs
+    assert exact.experiment.seeds == (0,)
+
+
 def test_a_part_of_the_cells_is_chosen():
     tables = load_tables()
     part = tables.restricted(["ba_2motifs", "tree_grid"], ["gcn"], ["mage", "gradcam"])

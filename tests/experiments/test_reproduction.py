@@ -11,8 +11,9 @@ from mage.experiments.cells import Cell
 from mage.experiments.pages.blocks import Heading, Illustration, Listing, Paragraph, TextTable, markdown, sections
 from mage.experiments.pages.cells import read_parts, result_files
 from mage.experiments.pages.plots import frontier_plot
-from mage.experiments.pages.reproduction import TITLE, mark, reproduction, table_cells
+from mage.experiments.pages.reproduction import TITLE, mark, reason, reproduction, table_cells
 from mage.experiments.pages.standing import Cost, Place, costs, places, quality, ranks
+from mage.experiments.paper import paper_figures
 from mage.experiments.spec import Column, Experiment, Method
 from mage.metrics import summarise
 
@@ -88,7 +89,15 @@ def test_large_differences_have_reasons_or_say_that_there_is_none(tables, record
     assert "BA-2Motifs GCN F1 +0.27" in by_method["gradcam"]
     assert "Pope" in by_method["gradcam"]
     assert "BA-2Motifs GIN F1 −0.31" in by_method["same"]
-    assert "The reason has not been found." in by_method["same"]
+    assert "Rewards of 0" in by_method["same"]
+
+
+def test_methods_of_the_paper_have_reasons():
+    # Table 9 is about other classifiers of images, and has no unit scale.
+    methods = {name for table, _, _, name, _ in paper_figures() if table != 9}
+    assert "mage" in methods
+    assert [name for name in sorted(methods) if "has not been found" in reason(name)] == []
+    assert reason("nobody") == "The reason has not been found."
 
 
 def test_pictures_are_sound_and_both_forms_have_the_same_content(tables, records):

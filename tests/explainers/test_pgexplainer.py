@@ -7,7 +7,8 @@ import torch
 from torch import nn
 from torch_geometric.explain.algorithm import PGExplainer as PyGAlgorithm
 
-from mage.explainers.pgexplainer import PGExplainer, both_ways
+from mage.datasets import load
+from mage.explainers.pgexplainer import PGExplainer, both_ways, log_odds_both_ways, unsaturated
 from mage.explainers.protocol import UnsupportedError
 from mage.models import GCN
 from tests.helpers.baselines import (
@@ -112,3 +113,32 @@ def test_refuses():
         explainer.explain(GCN(4, 2, width=6), graph())
     with pytest.raises(UnsupportedError, match="MessagePassing"):
         explainer.fit(nn.Linear(4, 2), dataset())
+
+
+def test_sure_masks_keep_their_order():
+    ends = torch.tensor([[0, 1, 1, 2, 2, 3], [1, 0, 2, 1, 3, 2]])
+    small = torch.tensor([0.5, -1.0, 2.0, 2.0, -3.0, 0.0])
+    assert log_odds_both_ways(small, ends).sigmoid() == pytest.approx(both_ways(small.sigmoid(), ends).numpy())
+    sure = torch.tensor([40.0, 40.0, 60.0, 60.0, 50.0, 50.0])
+    assert len(both_ways(sure.sigmoid(), ends).unique()) == 1
+    scores = unsaturated(log_odds_both_ways(sure, ends))
+    assert scores.argsort(descending=True, stable=True).tolist() == [2, 3, 4, 5, 0, 1]
+    assert ((scores > 0) & (scores < 1)).all()
+
+
+def test_steps_after_each_graph_or_epoch(monkeypatch):
+    graphs = load("ba_house_grid", count=30)
+    model = GCN(1, 2, 4).eval()
+    counts = {}
+    for steps in ("graph", "epoch"):
+        calls = []
+        step = torch.optim.Adam.step
+        monkeypatch.setattr(torch.optim.Adam, "step", lambda self, _c=calls, _s=step: (_c.append(1), _s(self))[1])
+        explainer = PGExplainer(epochs=3, max_graphs=6, steps=steps)
+        explainer.fit(model, graphs)
+        monkeypatch.undo()
+        counts[steps] = len(calls)
+        assert explainer.explain(model, graphs[0], max_nodes=5).motifs.nodes
+    assert counts == {"graph": 18, "epoch": 3}
+    with pytest.raises(ValueError, match="steps"):
+        PGExplainer(steps="never")

@@ -173,13 +173,19 @@ def _cells(experiments: Sequence[Experiment], content: Mapping[str, Any]) -> Ite
                 # A later table may show another metric of the same results.
                 metrics = tuple(dict.fromkeys((*before.columns[0].metrics, *column.metrics)))
                 whole[name] = replace(before, columns=(replace(column, metrics=metrics),))
-    for (dataset, _, method_of_cell, _), experiment in whole.items():
+    for (dataset, model, method_of_cell, _), experiment in whole.items():
         fewer = [
             rule["graphs"]
             for rule in content.get("fewer", ())
             if dataset in rule["datasets"] and ("methods" not in rule or method_of_cell in rule["methods"])
         ]
-        yield TableCell(experiment, min([content["graphs"], *fewer]))
+        seeds = [
+            tuple(rule["seeds"])
+            for rule in content.get("seeds", ())
+            if [dataset, model] in rule["columns"] and method_of_cell in rule["methods"]
+        ]
+        with_seeds = replace(experiment, seeds=seeds[0]) if seeds else experiment
+        yield TableCell(with_seeds, min([content["graphs"], *fewer]))
 
 
 def _status(cell: TableCell, records: Sequence[Record]) -> CellStatus:

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 import torch
 from torch import Tensor, nn
+from torch.nn import functional
 from torch_geometric.explain import ExplainerConfig, ModelConfig
 from torch_geometric.explain.algorithm import PGExplainer as PyGAlgorithm
 from torch_geometric.utils import scatter
 
+from mage._core.checks import checked_choice
 from mage._torch.evaluation import evaluating
 from mage.explainers._model_runs import LastLayer, Run
 from mage.explainers._white_box import EdgeScores, WhiteBoxExplainer, check_layers, device_of, undisturbed
@@ -34,15 +36,17 @@ class PGExplainer(WhiteBoxExplainer):
 
     Trained on relaxed Bernoulli samples of the edges: cross-entropy of the predicted class under the masked messages +
     ``edge_size`` Σ m + ``edge_ent`` · mean entropy of m, with a temperature that falls from ``temperatures[0]`` to
-    ``temperatures[1]``. PyG's implementation does the work, one step of Adam a graph. Explaining takes one forward
-    pass and no gradients; all classes of a graph get the same scores.
+    ``temperatures[1]``. PyG's implementation does the work. Explaining takes one forward pass and no gradients; all
+    classes of a graph get the same scores.
 
     What the original does and PyG does not is added: both directions of an edge share the mean of their masks, and
     hidden features are those after the last activation. For outputs of nodes the perceptron also sees the hidden
     features of the node, as in the original; it learns from training nodes that lie in motifs, where the dataset knows
     them.
 
-    The code released with MAGE steps once an epoch, 10 to 20 times in all, and hardly moves from its random start.
+    The code released with MAGE steps once an epoch, 10 to 20 times in all: ``steps="epoch"``.
+
+    Scores are the log-odds of the masks, mapped to numbers between 0 and 1: the masks of sure networks round to 1.
 
     Reference: Luo et al., Parameterized explainer for graph neural network, NeurIPS 2020.
 
@@ -52,6 +56,7 @@ class PGExplainer(WhiteBoxExplainer):
         edge_size: Weight of the sum of the mask.
         edge_ent: Weight of its mean entropy.
         temperatures: First and last temperature.
+        steps: When Adam steps: after each ``"graph"`` (or node), or once an ``"epoch"``, on the sum of all losses.
         max_graphs: Most training graphs (or nodes); of more, a random sample is taken to stay fast.
     """
 
@@ -65,7 +70,11 @@ class PGExplainer(WhiteBoxExplainer):
     edge_ent: float = 5e-4
     temperatures: tuple[float, float] = (5.0, 1.0)
     max_graphs: int = 200
+    steps: Literal["graph", "epoch"] = "graph"
     _algorithm: Any = field(default=None, init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        checked_choice("steps", self.steps, ("graph", "epoch"))
 
     def fit(self, model: Any, dataset: GraphDataset, seed: int = 0) -> None:
         """Train the perceptron on (a sample of) the training graphs, for the classes that the model predicts."""
@@ -93,6 +102,7 @@ class PGExplainer(WhiteBoxExplainer):
                     position, node = lessons[lesson]
                     run, target = runs[position], classes[position]
                     algorithm.train(epoch, run, run.embedding, run.data.edge_index, target=target, index=_index(node))
+                algorithm.end_epoch()
         self._algorithm = algorithm
 
     def score_edges(self, model: nn.Module, data: Data, game: ModelGame) -> EdgeScores:
@@ -111,8 +121,12 @@ class PGExplainer(WhiteBoxExplainer):
             if trained != width:
                 raise UnsupportedError(f"model has {width} hidden features, but fit saw {trained}; call fit again")
             algorithm = self._algorithm.to(run.embedding.device)
-            mask = algorithm(run, run.embedding, data.edge_index, target=None, index=index).edge_mask
-        return EdgeScores(both_ways(mask, data.edge_index).double().cpu().numpy(), run.graphs)
+            logits = algorithm.mlp(algorithm._get_inputs(run.embedding, data.edge_index, index)).view(-1)
+        scores = unsaturated(log_odds_both_ways(logits, data.edge_index))
+        if run.of_nodes:
+            _, within = algorithm._get_hard_masks(run, index, data.edge_index, num_nodes=data.num_nodes)
+            scores = both_ways(scores.masked_fill(~within, 0.0), data.edge_index)
+        return EdgeScores(scores.cpu().numpy(), run.graphs)
 
     def _new_algorithm(self, mode: str, level: str = "graph") -> Algorithm:
         algorithm = Algorithm(
@@ -123,6 +137,8 @@ class PGExplainer(WhiteBoxExplainer):
             temp=list(self.temperatures),
             bias=_MARGIN,
         )
+        if self.steps == "epoch":
+            algorithm.optimizer = EpochSteps(algorithm.optimizer)
         algorithm.connect(
             ExplainerConfig(explanation_type="phenomenon", edge_mask_type="object"), ModelConfig(mode, level, "raw")
         )
@@ -137,6 +153,11 @@ class Algorithm(PyGAlgorithm):  # type: ignore[misc]
         self.coeffs = dict(PyGAlgorithm.coeffs)
         super().__init__(epochs, lr, **coefficients)
 
+    def end_epoch(self) -> None:
+        """Step where steps wait for the end of an epoch."""
+        if isinstance(self.optimizer, EpochSteps):
+            self.optimizer.end_epoch()
+
     def _get_embeddings(self, model: Any, *_: Any, **__: Any) -> Tensor:
         embedding: Tensor = model.embedding
         return embedding
@@ -146,12 +167,58 @@ class Algorithm(PyGAlgorithm):  # type: ignore[misc]
         return torch.logit(both_ways(logits.sigmoid(), edge_index), eps=_MARGIN)
 
 
+class EpochSteps:
+    """An optimiser that lets gradients add up until the end of an epoch, whatever is asked of it before.
+
+    Args:
+        optimizer: The optimiser that steps then.
+    """
+
+    def __init__(self, optimizer: torch.optim.Optimizer) -> None:
+        self._optimizer = optimizer
+
+    def zero_grad(self) -> None:
+        """Keep the gradients."""
+
+    def step(self) -> None:
+        """Wait."""
+
+    def end_epoch(self) -> None:
+        """Step, and begin anew."""
+        self._optimizer.step()
+        self._optimizer.zero_grad()
+
+
 def both_ways(values: Tensor, edge_index: Tensor) -> Tensor:
     """The mean over all columns that join the same two nodes, in either direction."""
     low, high = edge_index.min(dim=0).values, edge_index.max(dim=0).values
     pair = torch.unique(torch.stack([low, high]), dim=1, return_inverse=True)[1]
     means: Tensor = scatter(values, pair, reduce="mean")
     return means[pair]
+
+
+def unsaturated(log_odds: Tensor) -> Tensor:
+    """Log-odds of masks as numbers between 0 and 1 that keep their order.
+
+    The masks themselves are σ(log-odds), of which many are exactly 1 (or 0) where a network is sure. Which of them come
+    first would then be left to the order of the edges.
+    """
+    scores: Tensor = (1 + functional.softsign(log_odds.double())) / 2
+    return scores
+
+
+def log_odds_both_ways(logits: Tensor, edge_index: Tensor) -> Tensor:
+    """The log-odds of :func:`both_ways` of σ(logits), computed from logarithms so that none are lost to rounding."""
+    low, high = edge_index.min(dim=0).values, edge_index.max(dim=0).values
+    pair = torch.unique(torch.stack([low, high]), dim=1, return_inverse=True)[1]
+
+    def log_sum(values: Tensor) -> Tensor:
+        largest = scatter(values, pair, reduce="max")[pair]
+        total: Tensor = scatter((values - largest).exp(), pair, reduce="sum")[pair].log() + largest
+        return total
+
+    exact = logits.double()
+    return log_sum(functional.logsigmoid(exact)) - log_sum(functional.logsigmoid(-exact))
 
 
 def _index(node: int | None) -> Tensor | None:

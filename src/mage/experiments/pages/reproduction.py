@@ -189,7 +189,7 @@ def _text(cell: Cell) -> str:
     text = cell.ours_text
     if cell.paper is not None:
         text += f"{mark(cell)} ({cell.paper_text})"
-    if cell.ours.count < cell.expected:
+    if cell.results < cell.expected or cell.ours.undefined:
         text += f", n = {cell.ours.count}"
     return text
 
@@ -223,7 +223,7 @@ def _differences(cells: Sequence[Cell]) -> Iterator[Block]:
     lines = []
     for title, group in large.items():
         figures = ", ".join(f"{_title(cell)} {cell.kind.title} {_signed(cell.difference or 0.0)}" for cell in group)
-        lines.append(f"{title}: {figures}. {_reason(group[0].method.name)}")
+        lines.append(f"{title}: {figures}. {reason(group[0].method.name)}")
     yield Listing(tuple(lines) or ("none",))
 
 
@@ -240,7 +240,8 @@ def _missing(statuses: Sequence[CellStatus]) -> Iterator[Block]:
     yield Listing(tuple(f"{dataset}, {model}: {', '.join(items)}" for (dataset, model), items in groups.items()))
 
 
-def _reason(method: str) -> str:
+def reason(method: str) -> str:
+    """Why figures of a method differ from the paper's."""
     reasons = tomllib.loads(resources.files("mage.experiments").joinpath("reasons.toml").read_text())
     return str(reasons.get(method, "The reason has not been found."))
 

@@ -173,7 +173,7 @@ def test_edges_of_typed_graphs():
         ({"players": "features", "refine": True}, "refine: only nodes form groups"),
         ({"players": "edges", "masking": "zero"}, "masking: an absent edge is removed"),
         ({"players": "features", "masking": "split"}, "masking: an absent feature is 'zero' or 'mean'"),
-        ({"players": "edges", "include": [1]}, "include: nodes cannot be chosen where edges play"),
+        ({"players": "edges", "include": [1]}, "include: nodes cannot be chosen if the players are edges"),
     ],
 )
 def test_what_does_not_go_with_other_players_is_said(fields, words):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence, Sized
 from functools import cached_property
 from types import MethodType
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 import numpy as np
 
@@ -93,9 +93,7 @@ class Game:
         checked_whole("memory_cap", memory_cap)
         checked_whole("bytes_per_coalition", per_coalition)
         checked_whole("memo_capacity", memo_capacity, least=0)
-        # Of a method of the game itself only the function is kept: a game that refers to itself is not freed at once.
-        self._is_own_method = getattr(value_fn, "__self__", None) is self
-        self._value_fn: Any = value_fn.__func__ if self._is_own_method else value_fn  # type: ignore[attr-defined]
+        self.value_fn = value_fn
         self.batch_size = max(1, min(batch_size, memory_cap // per_coalition))
         self._num_queries = 0
         self._memo = Memo(packing.num_words(self.num_players), memo_capacity)
@@ -108,8 +106,13 @@ class Game:
     @property
     def value_fn(self) -> ValueFunction:
         """Maps coalitions as booleans [q, n] to q numbers."""
-        value_fn: ValueFunction = MethodType(self._value_fn, self) if self._is_own_method else self._value_fn
-        return value_fn
+        return cast("ValueFunction", MethodType(self._value_fn, self) if self._is_own_method else self._value_fn)
+
+    @value_fn.setter
+    def value_fn(self, value_fn: ValueFunction) -> None:
+        # Of a method of the game itself only the function is kept: a game that refers to itself is not freed at once.
+        self._is_own_method = getattr(value_fn, "__self__", None) is self
+        self._value_fn: Any = getattr(value_fn, "__func__", None) if self._is_own_method else value_fn
 
     @property
     def num_queries(self) -> int:
@@ -194,17 +197,15 @@ class Game:
         from mage._torch.outputs import BEYOND_DOUBT, CERTAIN, SURE
 
         chance, odds = self.readout.candidates(len(self.prediction))
-        if absent is None:
-            readings = self.readings(np.zeros((1, self.num_players), dtype=np.bool_), (chance, odds))
-        else:
-            readings = np.stack([readout(absent).cpu().numpy() for readout in (chance, odds)])
+        nobody = np.zeros((1, self.num_players), dtype=np.bool_)
+        known = None if absent is None else np.stack([unit(absent).cpu().numpy() for unit in (chance, odds)])
+        readings = self.readings(nobody, (chance, odds)) if known is None else known
         self.readout = chance if self.readout.output == "auto" else odds
         if readings is None or not np.isfinite(readings).all():
             return
         probability, log_odds = readings[:, 0].tolist()
         whole = np.array([chance.of_prediction(self.prediction)])
-        at_ends = chance.saturates(readings[0], CERTAIN) or chance.saturates(whole, SURE)
-        if self.readout is chance and not at_ends:
+        if self.readout is chance and not (chance.saturates(readings[0], CERTAIN) or chance.saturates(whole, SURE)):
             sample = self.readings(_random_coalitions(self.num_players), (chance,))
             if sample is None or not self.readout.saturates(sample[0], BEYOND_DOUBT):
                 self._baseline = probability

@@ -4,6 +4,8 @@
 algorithms stand for :class:`mage.pyg.MAGEExplainer` while its tests run. Printed are how many cases pass, by test, and
 the names of those that fail; ``docs/pyg.md`` says why they do. Captum is not needed.
 
+Without ``FOLDER``, our own reading of those tests is run, with the same settings: ``tests/pyg``. Nothing is fetched.
+
 ``--every 10`` takes every tenth case of each test, from ``--first`` on: the whole takes long.
 """
 
@@ -24,6 +26,7 @@ import torch_geometric.testing
 
 from mage.pyg import MAGEExplainer
 
+OWN = Path(__file__).resolve().parent.parent / "tests" / "pyg"
 ALGORITHMS = ("GNNExplainer", "DummyExplainer", "CaptumExplainer", "AttentionExplainer", "GraphMaskExplainer")
 # Others test parts of PyG that no algorithm of ours stands in for, or train PGExplainer first.
 FILES = (
@@ -81,27 +84,36 @@ def _test_of(name: str) -> str:
     return name.split("[", maxsplit=1)[0].rsplit("/", 1)[-1]
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("folder", type=Path, help="a clone of PyG's repository")
-    parser.add_argument("--every", type=int, default=1, help="run every n-th case of tests with more than 40")
-    parser.add_argument("--first", type=int, default=0)
-    parser.add_argument("--files", nargs="*", default=FILES, choices=FILES)
-    parser.add_argument("-k", default="", help="only tests of such names, as for pytest")
-    arguments = parser.parse_args()
-    tests = arguments.folder / "test" / "explain"
-    if not tests.is_dir():
-        sys.exit(f"{tests} is missing: clone PyG's repository, version {torch_geometric.__version__} or near it")
+def _put_in_place() -> None:
+    """Let the names of PyG's algorithms stand for ours."""
     for module in (torch_geometric.explain, torch_geometric.explain.algorithm):
         for name in ALGORITHMS:
             if hasattr(module, name):
                 setattr(module, name, Substitute)
     needs = torch_geometric.testing.withPackage
     torch_geometric.testing.withPackage = lambda *names: (lambda test: test) if names == ("captum",) else needs(*names)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("folder", type=Path, nargs="?", help="a clone of PyG's repository; our own tests without it")
+    parser.add_argument("--every", type=int, default=1, help="run every n-th case of tests with more than 40")
+    parser.add_argument("--first", type=int, default=0)
+    parser.add_argument("--files", nargs="*", default=FILES, choices=FILES)
+    parser.add_argument("-k", default="", help="only tests of such names, as for pytest")
+    arguments = parser.parse_args()
     counting, start = Counting(arguments.every, arguments.first), time.process_time()
-    options = ["-q", "--no-header", "--tb=line", "-p", "no:cacheprovider", "-W", "ignore", "-c", "/dev/null"]
-    options += ["--rootdir", str(arguments.folder)] + (["-k", arguments.k] if arguments.k else [])
-    pytest.main([*options, *(str(tests / name) for name in arguments.files)], plugins=[counting])
+    options = ["-q", "--no-header", "--tb=line", "-p", "no:cacheprovider", "-W", "ignore"]
+    options += ["-k", arguments.k] if arguments.k else []
+    if arguments.folder is None:
+        pytest.main([*options, "-m", "", str(OWN)], plugins=[counting])
+    else:
+        tests = arguments.folder / "test" / "explain"
+        if not tests.is_dir():
+            sys.exit(f"{tests} is missing: clone PyG's repository, version {torch_geometric.__version__} or near it")
+        _put_in_place()
+        options += ["-c", "/dev/null", "--rootdir", str(arguments.folder)]
+        pytest.main([*options, *(str(tests / name) for name in arguments.files)], plugins=[counting])
     total: Counter[str] = Counter()
     for test, outcomes in counting.outcomes.items():
         total += outcomes

@@ -8,7 +8,7 @@ import pytest
 import torch
 from torch import nn
 from torch_geometric.explain import Explainer, HeteroExplanation
-from torch_geometric.nn import SAGEConv, to_hetero
+from torch_geometric.nn import GATConv, HANConv, HeteroConv, HGTConv, SAGEConv, to_hetero
 
 import mage
 from mage.pyg import MAGEExplainer, MAGEHeteroExplanation
@@ -55,6 +55,9 @@ def check(explanation, data, masks):
     assert isinstance(explanation, HeteroExplanation)
     assert explanation.validate(raise_on_error=True)
     for kind, x in data.x_dict.items():
+        if masks[0] is None:
+            assert "node_mask" not in explanation[kind]
+            continue
         shape = {"object": (len(x), 1), "attributes": tuple(x.shape), "common_attributes": (1, x.size(1))}[masks[0]]
         mask = explanation[kind].node_mask
         assert tuple(mask.shape) == shape
@@ -102,6 +105,47 @@ def test_the_number_of_settings():
 @pytest.mark.parametrize("setting", long_but_some(EVERYTHING, SAMPLE), ids=str)
 def test_all_settings(setting):
     check_setting(*setting)
+
+
+class FirstCall(nn.Module):
+    """A layer by attention, in a model that makes its other layers when it sees features."""
+
+    def __init__(self, metadata, layer):
+        super().__init__()
+        self.inputs, self.head, self.ready = nn.ModuleDict(), None, False
+        self.layer = (
+            layer(8, 8, metadata, heads=2)
+            if layer is not HeteroConv
+            else HeteroConv({kind: GATConv((8, 8), 8, add_self_loops=False) for kind in metadata[1]})
+        )
+
+    def forward(self, x_dict, edge_index_dict):
+        if not self.ready:
+            for kind, x in x_dict.items():
+                self.inputs[kind] = nn.Linear(x.size(1), 8).to(x)
+            self.head, self.ready = nn.Linear(8, 3).to(x), True
+        x_dict = {kind: self.inputs[kind](x).relu_() for kind, x in x_dict.items()}
+        return self.head(self.layer(x_dict, edge_index_dict)["paper"])
+
+
+@pytest.mark.parametrize("masks", [(None, "object"), ("attributes", "object")], ids=str)
+@pytest.mark.parametrize("index", INDICES)
+@pytest.mark.parametrize("layer", [HGTConv, HANConv, HeteroConv])
+def test_layers_by_attention(layer, index, masks):
+    data = typed_graph()
+    torch.manual_seed(0)
+    model = FirstCall(data.metadata(), layer).double()
+    explanation = explained(model, data, masks=masks, index=INDICES[index])
+    check(explanation, data, masks)
+    assert len(explanation.explanations) == {"all": 5, "one": 1, "several": 3}[index]
+
+
+@pytest.mark.parametrize("index", [1, torch.arange(2)], ids=str)
+def test_typed_regressions_of_nodes(index):
+    data = typed_graph()
+    model = ready(Papers(data.metadata(), outputs=1), data, *TWO)
+    fields = {"mode": "regression", "returned": None}
+    check(explained(model, data, masks=("attributes", "object"), index=index, **fields), data, ("attributes", "object"))
 
 
 def test_nodes_are_explained_as_by_themselves():

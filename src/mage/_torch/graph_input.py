@@ -13,6 +13,7 @@ import torch
 from torch import Tensor
 from torch_geometric.data import Data
 
+from mage._core.checks import checked_whole
 from mage._core.typing import Integers
 from mage._torch.structures import Structure
 
@@ -254,6 +255,9 @@ def check_graph(data: Any) -> None:
                 f"data: {key} is a torch_sparse.SparseTensor, which cannot be cut; convert it with "
                 f"data.{key}.to_torch_sparse_csr_tensor()"
             )
+        if key == "num_nodes" and value is not None:
+            checked_whole("data: num_nodes", value, least=0)
+            _check_rows(data)
         if key == "self":
             raise ValueError("data: an attribute named 'self' cannot be given to a model; give it another name")
 
@@ -271,15 +275,19 @@ def _check_one_graph(data: Data, num_nodes: int) -> None:
 
 
 def _num_nodes(data: Data) -> int:
-    features = data.get("x")
     num_nodes = data.num_nodes
     if num_nodes is None and isinstance(data.get("z"), Tensor):
         num_nodes = len(data.z)
     if not num_nodes:
         raise ValueError("data: the graph has no nodes")
-    if isinstance(features, Tensor) and features.size(0) != num_nodes:
-        raise ValueError(f"data: x has {features.size(0)} rows for {num_nodes} nodes; data.num_nodes must fit")
+    _check_rows(data)
     return int(num_nodes)
+
+
+def _check_rows(data: Data) -> None:
+    features = data.get("x")
+    if isinstance(features, Tensor) and features.size(0) != data.num_nodes:
+        raise ValueError(f"data: x has {features.size(0)} rows for {data.num_nodes} nodes; data.num_nodes must fit")
 
 
 def _derived_edges(data: Data, num_nodes: int, cutoff: float | None) -> tuple[Tensor, str | None]:

@@ -17,6 +17,7 @@ import torch
 from torch import Tensor
 from torch_geometric.data import Batch, Data, HeteroData
 
+from mage._core.checks import checked_whole
 from mage._torch.graph_input import GraphInput
 
 EdgeType = tuple[str, str, str]
@@ -237,12 +238,23 @@ def _device(data: HeteroData) -> torch.device:
     return next((tensor.device for tensor in tensors), torch.device("cpu"))
 
 
+def check_typed_graph(data: HeteroData) -> None:
+    """Refuse types whose nodes cannot be counted."""
+    for kind in data.node_types:
+        _num_nodes(data, kind)
+
+
 def _num_nodes(data: HeteroData, kind: str) -> int:
+    stated, features = data[kind].get("num_nodes"), data[kind].get(_FEATURES)
+    if stated is not None:
+        checked_whole(f"data[{kind!r}].num_nodes", stated, least=0)
+    if features is not None and not (isinstance(features, Tensor) and features.dim() > 0):
+        what = "a single number" if isinstance(features, Tensor) else type(features).__name__
+        raise ValueError(f"data[{kind!r}]: x must be a tensor with a row per node, got {what}")
     count = data[kind].num_nodes
     if count is None:
         raise ValueError(f"data: nothing says how many nodes of type {kind!r} there are; set data[{kind!r}].num_nodes")
-    features = data[kind].get(_FEATURES)
-    if isinstance(features, Tensor) and features.dim() and len(features) != count:
+    if isinstance(features, Tensor) and len(features) != count:
         raise ValueError(f"data[{kind!r}]: x has {len(features)} rows for {count} nodes")
     return int(count)
 

@@ -10,6 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack
 
+from mage._core.checks import checked_flag
 from mage._core.files import as_path, remove_leftovers
 from mage._core.fingerprint import graph_fingerprint, model_fingerprint, update
 from mage._core.optional import require
@@ -125,12 +126,15 @@ def _explained_graph(
     progress: Progress,
 ) -> Explanation:
     from mage._torch.graph_input import check_graph
+    from mage._torch.typed_graph import check_typed_graph
     from mage.explainers.large_graphs import PlayerReduction
     from mage.explainers.part_players import PartReduction, columns_graph, part_game
     from mage.games.model_game import ModelGame
 
     started, graph_request = time.perf_counter(), request.graph
-    if not hasattr(data, "node_types"):
+    if hasattr(data, "node_types"):
+        check_typed_graph(data)
+    else:
         check_graph(data)
     options: dict[str, Any] = {"progress": progress, "started": started}
     if graph_request.players == "features":
@@ -200,6 +204,8 @@ def explain_many(
     labels = {"names": names, "class_names": class_names}
     whole = ExplainRequest.of(GraphRequest, request, **fields)
     path = None if folder is None else as_path("folder", folder)
+    if progress is not None:
+        progress = checked_flag("progress", progress)
     if path is not None and not hasattr(model, "state_dict"):
         raise ValueError("folder: only torch modules can be identified safely enough to resume; leave it out")
     return _explained(model, graphs, whole, labels, path, progress)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Iterable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -26,7 +27,11 @@ def motif_nodes(explanation: Explanation, motif: int | Motif | Iterable[int]) ->
         if not 0 <= motif < len(explanation.motifs):
             raise ValueError(f"motif: there are {len(explanation.motifs)} motifs, counted from 0; got {motif}")
         return explanation.motifs[motif].nodes
-    nodes = tuple(sorted({int(node) for node in motif}))
+    listed = motif if isinstance(motif, Iterable) and not isinstance(motif, str | bytes) else ()
+    try:
+        nodes = tuple(sorted({operator.index(node) for node in listed}))
+    except TypeError:
+        nodes = ()
     if not nodes or not 0 <= nodes[0] <= nodes[-1] < explanation.num_nodes:
         raise ValueError(f"motif must be a motif, its rank, or nodes 0 … {explanation.num_nodes - 1}; got {motif!r}")
     return nodes

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from mage._core.archive import DAMAGE, MAX_BYTES, Unread, archive_bytes, read_archive, write_archive
+from mage._core.checks import checked_whole
 from mage._core.conversion import add_codec, from_plain, to_plain
 from mage._core.typing import AnyArray
 from mage.explanation.consistency import check_finite
@@ -51,6 +52,7 @@ def load(path: str | Path, max_bytes: int = MAX_BYTES) -> Explanation | Interact
         path: The file.
         max_bytes: Bytes that its arrays may take together. A small file can declare a very large array.
     """
+    max_bytes = checked_whole("max_bytes", max_bytes)
     kind = ""
 
     def check(file: Unread) -> None:

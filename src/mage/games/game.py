@@ -314,7 +314,7 @@ class Game:
 
     def describe(self, coalition: Any) -> str:
         """A coalition in words, for messages."""
-        players = np.flatnonzero(as_masks(coalition, self.num_players)[0]).tolist()
+        players = np.flatnonzero(as_masks(coalition, self.num_players).any(axis=0)).tolist()
         if not players:
             return "the empty coalition"
         listing = ", ".join(str(player) for player in players[:20]) + (", …" if len(players) > 20 else "")

@@ -285,6 +285,8 @@ def as_masks(coalitions: Any, num_players: int) -> Masks:
         if array.ndim != 1:
             raise ValueError(f"coalitions: an array of {array.dtype} could be masks or players; convert masks to bool")
         coalitions = array.tolist()
+    if not isinstance(coalitions, Iterable) or isinstance(coalitions, str | bytes):
+        raise ValueError(f"coalitions must be booleans [q, {num_players}] or sets of players, got {coalitions!r}")
     if isinstance(coalitions, set | frozenset):
         listed = [coalitions]
     else:
@@ -293,6 +295,8 @@ def as_masks(coalitions: Any, num_players: int) -> Masks:
             listed = [listed]
     masks = np.zeros((len(listed), num_players), dtype=np.bool_)
     for row, players in enumerate(listed):
+        if not isinstance(players, Iterable):
+            raise ValueError(f"coalitions must be sets of players, got {players!r} among them")
         for player in players:
             masks[row, checked_player(player, num_players)] = True
     return masks

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import fields, replace
 from typing import Any
 
+from mage._core.checks import checked_flag
 from mage.games import Game
 from mage.indices.choice import Choice, choices
 from mage.indices.errors import Estimate
@@ -122,6 +123,8 @@ def compute_interactions(
         raise TypeError(f"request must be a mage.indices.IndexRequest, got {type(request).__name__}")
     if callback is not None and not callable(callback):
         raise ValueError(f"callback must be a function of the interactions, got {callback!r}")
+    if progress is not None:
+        progress = checked_flag("progress", progress)
     problem = Problem.of(game, request)
     interactions = first_possible(problem, choices(problem), callback, progress)
     if interactions is None:

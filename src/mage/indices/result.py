@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from mage._core.checks import checked_whole
+from mage._core.checks import checked_number, checked_whole
 from mage._core.printing import printable
 from mage._core.typing import Floats, Integers
 from mage.graph import PlayerGraph, as_masks, checked_player
@@ -382,7 +382,7 @@ def _count_sets(num_players: int, order: int, most: int) -> int:
 
 
 def _check_tau(tau: float | None) -> None:
-    if tau is not None and not 0 <= tau <= 1:
+    if tau is not None and not 0 <= checked_number("tau", tau) <= 1:
         raise ValueError(f"tau must lie in [0, 1], got {tau}")
 
 

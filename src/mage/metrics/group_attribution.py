@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from mage._core.checks import checked_whole
+from mage._core.checks import checked_flag, checked_whole
 from mage._core.typing import Floats, Masks
 from mage.games import Game
 from mage.graph import PlayerGraph
 from mage.indices import Interactions
-from mage.metrics._inputs import as_array, node_mask
+from mage.metrics._inputs import as_array, checked_game, node_mask
 from mage.metrics.cases import GroupPredictions
 from mage.metrics.registry import register
+
+_MOST_NUMBERS = 10**8  # of all groups together
 
 
 @dataclass(frozen=True)
@@ -51,7 +53,7 @@ def infidelity(game: Game, interactions: Interactions, groups: Any) -> Infidelit
         interactions: An index of it, of any order.
         groups: Booleans [g, n], or a list of groups of players.
     """
-    masks = _masks(groups, game.num_players)
+    masks = _masks(groups, checked_game(game).num_players)
     if not len(masks):
         raise ValueError("groups must hold at least one group")
     everyone = np.ones((1, game.num_players), dtype=bool)
@@ -67,6 +69,8 @@ def infidelity(game: Game, interactions: Interactions, groups: Any) -> Infidelit
 
 def group_attributions(interactions: Interactions, groups: Any) -> Floats:
     """GrAttr of many groups at once: the sum of the index over the subsets of each up to its order."""
+    if not isinstance(interactions, Interactions):
+        raise TypeError(f"interactions must be mage.Interactions, got {type(interactions).__name__}")
     masks = _masks(groups, interactions.num_players)
     total = np.zeros(len(masks))
     for size in interactions.sizes:
@@ -95,9 +99,15 @@ def random_groups(
             part of the graph is too small for a size, the group fills the part.
         seed: Seed of the draws.
     """
-    checked_whole("count", count)
-    num_players = graph if isinstance(graph, int) else graph.num_players
-    smallest, largest = sizes if sizes is not None else (1, max(1, num_players - 1))
+    count, seed = checked_whole("count", count), checked_whole("seed", seed, least=0)
+    connected = checked_flag("connected", connected)
+    num_players = graph.num_players if isinstance(graph, PlayerGraph) else checked_whole("graph", graph)
+    if count * num_players > _MOST_NUMBERS:
+        raise ValueError(f"count: {count:,} groups of {num_players:,} players (graph) do not fit in memory")
+    if sizes is not None and not (isinstance(sizes, Sequence) and len(sizes) == 2 and not isinstance(sizes, str)):
+        raise ValueError(f"sizes must be the smallest and the largest size, got {sizes!r}")
+    bounds = (1, max(1, num_players - 1)) if sizes is None else sizes
+    smallest, largest = (checked_whole("sizes", size, least=0) for size in bounds)
     if not 1 <= smallest <= largest <= num_players:
         raise ValueError(f"sizes must be between 1 and {num_players}, the smaller first, got {(smallest, largest)}")
     generator = np.random.default_rng(seed)
@@ -106,7 +116,7 @@ def random_groups(
     if not connected:
         ranks = order.argsort(axis=1).argsort(axis=1)
         return ranks < goals[:, None]
-    if isinstance(graph, int):
+    if not isinstance(graph, PlayerGraph):
         raise ValueError("graph must be a PlayerGraph for connected groups")
     adjacency = graph.adjacency
     groups = np.zeros((count, num_players), dtype=bool)
@@ -153,6 +163,8 @@ def _masks(groups: Any, num_players: int) -> Masks:
     array = as_array(groups, "groups") if hasattr(groups, "shape") else None
     if array is not None and array.dtype == bool and array.ndim == 2 and array.shape[1] == num_players:
         return array
+    if not isinstance(groups, Iterable) or isinstance(groups, str | bytes):
+        raise ValueError(f"groups must be booleans [g, {num_players}] or a list of groups of players, got {groups!r}")
     rows = [node_mask(group, num_players, "groups") for group in groups]
     return np.stack(rows) if rows else np.zeros((0, num_players), dtype=bool)
 

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple, Unpack
 
 import numpy as np
 
+from mage._core.checks import checked_whole
 from mage._core.requests import changed
 from mage._core.typing import Integers
 from mage.graph import PlayerGraph
@@ -66,6 +67,11 @@ def find_motifs(
     Raises:
         ValueError: An argument is not valid, or no motifs can contain all ``include`` nodes.
     """
+    if request is not None and not isinstance(request, MotifRequest):
+        raise TypeError(f"request must be a mage.MotifRequest, got {type(request).__name__}")
+    least_nodes = checked_whole("least_nodes", least_nodes)
+    if effects is not None and (not callable(effects) or isinstance(effects, type)):
+        raise ValueError(f"effects must be a function of groups of players, got {effects!r}")
     everyday = {"num_motifs": num_motifs, "max_nodes": max_nodes, "tau": tau, "connected": connected}
     request = changed(request or MotifRequest(), noise_floor=noise_floor, **everyday, **fields)
     search = _Search(*terms_of(interactions, edges), least_nodes, effects)

@@ -59,7 +59,12 @@ def save_html(
         labels: A name for each explanation; by default its class, or its model where the classes are the same.
         side_by_side: Whether all are shown beside each other; else the reader chooses one.
     """
+    from mage.explanation import Explanation
+
     pages = list(explanations) if isinstance(explanations, Sequence) else [explanations]
+    others = [type(page).__name__ for page in pages if not isinstance(page, Explanation)]
+    if others or not pages:
+        raise TypeError(f"explanations must be one or more explanations, got {others[0] if others else 'none'}")
     page = explanations_page(pages, title, text, labels, side_by_side)
     with atomic_path(path) as unfinished:
         unfinished.write_text(page, encoding="utf-8")

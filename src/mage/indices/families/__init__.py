@@ -40,11 +40,16 @@ def family_named(index: str) -> IndexFamily:
     return FAMILIES[key]
 
 
+_LARGEST_ORDER = 100
+
+
 def checked_order(family: IndexFamily, order: int | None) -> int:
     """The order to compute: 2 by default, 1 for the two values."""
     if order is None:
         return min(2, family.largest_order or 2)
     order = checked_whole("order", order)
+    if order > _LARGEST_ORDER:
+        raise ValueError(f"order must be at most {_LARGEST_ORDER}: nobody reads sets of more players, got {order:,}")
     if family.largest_order is not None and order > family.largest_order:
         raise ValueError(
             f"order: the {family.name} value has order {family.largest_order}, got {order}; "

@@ -12,7 +12,7 @@ from mage._core.requests import changed
 from mage._core.typing import Integers
 from mage.graph import PlayerGraph
 from mage.indices import Interactions
-from mage.motifs.path import Effects, chosen_size
+from mage.motifs.path import Effects, chosen_size, effects_of
 from mage.motifs.problem import MotifProblem
 from mage.motifs.request import AUTO, BOTH, MotifFields, MotifRequest
 from mage.motifs.result import Motif, MotifSet
@@ -123,7 +123,7 @@ class _Search(NamedTuple):
         masks = np.zeros((2, self.graph.num_players), dtype=np.bool_)
         for mask, family in zip(masks, (signed_motifs, balanced_motifs), strict=True):
             mask[list(family.nodes)] = True
-        _, (without_signed, without_balanced) = self.effects(masks)
+        _, (without_signed, without_balanced) = effects_of(self.effects, masks)
         if without_signed < without_balanced if tau else without_signed > without_balanced:
             return signed_motifs
         return balanced_motifs if request.max_nodes != AUTO else self.run(balanced)

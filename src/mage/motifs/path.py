@@ -60,10 +60,25 @@ def chosen_size(
     close = np.flatnonzero(merits >= _CLOSE * merits.max())
     best = close[np.argmax(merits[close])]
     if effects is not None and len(close) > 1:
-        alone, without = effects(np.stack([solutions[place].labels > 0 for place in close]))
+        alone, without = effects_of(effects, np.stack([solutions[place].labels > 0 for place in close]))
         differences = alone - without
         best = close[np.argmax(differences if request.weight >= _EVEN else -differences)]
     return sizes[int(best)], steps
+
+
+def effects_of(effects: Effects, masks: Masks) -> tuple[Floats, Floats]:
+    """What a function says of groups, checked: the output with only each group, and without it."""
+    answer = effects(masks)
+    try:
+        alone, without = (np.asarray(part, dtype=np.float64) for part in answer)
+    except (TypeError, ValueError):
+        raise ValueError(
+            f"effects must return two arrays, with only each group and without it, got {answer!r}"
+        ) from None
+    if alone.shape != (len(masks),) or without.shape != (len(masks),):
+        shapes = f"{list(alone.shape)} and {list(without.shape)}"
+        raise ValueError(f"effects must return two arrays of {len(masks)} numbers, got shapes {shapes}")
+    return alone, without
 
 
 def _solved(

@@ -19,8 +19,6 @@ from tests.helpers.zoo_habits import ONE_BY_ONE
 RIGHT = [name for name, case in ZOO.items() if not case.refusal]
 REFUSED = [name for name, case in ZOO.items() if case.refusal]
 PLAIN = [name for name in RIGHT if ZOO[name].data is graph and not ZOO[name].options.get("inputs")]
-# A known limit, see docs/troubleshooting.md: among equal nodes this model takes the first, so that their order matters.
-BY_ORDER = ("nearest features, remove", "nearest features, split")
 
 
 def made(case):
@@ -104,7 +102,7 @@ def test_worths_are_those_of_one_graph_at_a_time(name):
 
 @pytest.mark.long
 @pytest.mark.parametrize("masking", ["split", "remove"])
-@pytest.mark.parametrize("name", [name for name in PLAIN if name not in BY_ORDER])
+@pytest.mark.parametrize("name", PLAIN)
 def test_worths_where_much_is_equal(name, masking):
     """The same models on nodes of two kinds, where states are shared and pools have ties."""
     warning = ONE_BY_ONE if name.startswith("mean with padding") and masking == "remove" else ZOO[name].warning

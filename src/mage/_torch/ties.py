@@ -1,24 +1,53 @@
-"""Pools that keep the nodes with the highest scores: where two scores are equal, rounding decides which node stays.
+"""Models that choose nodes: the best ones stay, or the nearest ones are joined.
 
-Rounding is not the same in a batch as for a graph alone, so such graphs must be evaluated alone.
+Where two scores are equal, rounding decides which node is taken, or the order of the nodes. Rounding is not the same in
+a batch as for a graph alone, so graphs of pools that keep the best nodes must be evaluated alone.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
 import torch
 from torch import Tensor
+from torch.overrides import TorchFunctionMode
 from torch_geometric.nn.pool.select import SelectTopK
 
+from mage._torch.observation import tensors_in
+
+_CHOOSING = frozenset(["argmin", "argmax", "min", "max", "topk", "sort", "argsort", "kthvalue", "median"])
 _ROUNDINGS = 512  # how often a score may be rounded before nodes are chosen by it
 
 
 def selections(networks: Sequence[torch.nn.Module]) -> list[SelectTopK]:
     """The layers of some networks that keep the best nodes; TopKPooling, SAGPooling and ASAPooling have one."""
     return [layer for network in networks for layer in network.modules() if isinstance(layer, SelectTopK)]
+
+
+class NodeComparisons(TorchFunctionMode):
+    """Sees whether a model chooses by numbers of all pairs of nodes, as one does that joins the nearest ones.
+
+    Args:
+        num_nodes: Number of nodes of the graph that runs inside.
+
+    Attributes:
+        chooses: Whether that was seen.
+    """
+
+    def __init__(self, num_nodes: int) -> None:
+        super().__init__()
+        self._num_nodes = num_nodes
+        self.chooses = False
+
+    def __torch_function__(
+        self, func: Callable[..., Any], types: Any, args: tuple[Any, ...] = (), kwargs: Any = None
+    ) -> Any:
+        if getattr(func, "__name__", "") in _CHOOSING:
+            shapes = [tensor.shape[-2:] for tensor in tensors_in((args, kwargs or {}))]
+            self.chooses |= (self._num_nodes, self._num_nodes) in shapes
+        return func(*args, **(kwargs or {}))
 
 
 @contextmanager

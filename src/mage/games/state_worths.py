@@ -22,6 +22,7 @@ from mage._torch.evaluation import agree
 from mage._torch.masked_model import MaskedModel
 from mage._torch.outputs import Readout
 from mage._torch.tail import NoTailError, Tail
+from mage._torch.ties import NodeComparisons
 from mage.games.colouring import Colouring
 from mage.games.memo import CoalitionTable
 from mage.games.node_states import NodeStates
@@ -330,6 +331,11 @@ def _by_target_trees(game: ModelView, colouring: Colouring, sample: Bits) -> Sta
 
 def _by_keys(game: ModelView, colouring: Colouring, sample: Bits) -> StateWorths:
     """The model's own answers, one for coalitions of one key."""
+    everyone = torch.ones(1, game.participants.graph.num_nodes, dtype=torch.bool, device=game.participants.graph.device)
+    with NodeComparisons(everyone.size(1)) as comparisons:
+        game.runner.outputs(game.participants.graph, everyone, game.participants.target_rows)
+    if comparisons.chooses:
+        raise UnlikeMessagesError("the model chooses among nodes by comparing all pairs; equal ones by their order")
     candidates = np.unique(np.concatenate([next(game.graph.blocks(_CANDIDATES)).members, sample]), axis=0)
     if len(game.targets):
         candidates = candidates[game.present(candidates)[:, game.participants.target_rows].all(dim=1).cpu().numpy()]

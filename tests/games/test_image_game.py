@@ -138,7 +138,8 @@ def test_the_model_is_left_as_it_was():
     assert not any(module._forward_hooks for module in model.modules())
     assert torch.get_num_threads() == threads
     again = ImageGame(model, an_image(), patches=(3, 3), output="logit")
-    assert again.worth([{0, 1}])[0] == game.worth([{0, 1}])[0]
+    # In a batch of another size some kernels round in another order.
+    assert again.worth([{0, 1}])[0] == pytest.approx(game.worth([{0, 1}])[0], abs=1e-6)
 
 
 def test_outputs_and_what_is_known_of_the_prediction():

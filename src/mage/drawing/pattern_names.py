@@ -54,6 +54,7 @@ _ORDERS = {"-": "1", "=": "2", "#": "3", ":": AROMATIC}
 _BONDS = {"1": "–", "2": "=", "3": "≡", "": "–", AROMATIC: "∶"}
 _HYDROGENS = re.compile(r"([A-Z][a-z]?)H(\d*)")
 _WRITTEN = " P S N O F Cl Br I H "
+_MOST_LABELS = 8  # of a pattern, in a line
 _SUBSCRIPTS = str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉")
 
 
@@ -90,7 +91,8 @@ def pattern_text(pattern: LabelledGraph, chemical: bool) -> str:
             return f"{formula(left)}–{formula(next(iter(groups))[1])}"
         return formula(fragment.labels)
     if any(pattern.labels):
-        return " · ".join(pattern.labels)
+        more = f" … ({len(pattern)} in all)" if len(pattern) > _MOST_LABELS else ""
+        return " · ".join(pattern.labels[:_MOST_LABELS]) + more
     nodes, edges = len(pattern), len(pattern.edges)
     return f"{nodes} node{'s' * (nodes != 1)}, {edges} edge{'s' * (edges != 1)}"
 

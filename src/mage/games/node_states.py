@@ -50,9 +50,14 @@ class NodeStates:
             self._parts = [torch.cat(self._parts)]
         return self._parts[0]
 
-    def project(self, projection: Projection) -> None:
-        """Keep what a function makes of embeddings instead of them: those of many states take much memory."""
-        self._parts = [projection(self.embeddings)]
+    def project(self, projected: Tensor, projection: Projection) -> None:
+        """Keep what a function makes of embeddings instead of them: those of many states take much memory.
+
+        Args:
+            projected: What it makes of the embeddings so far.
+            projection: The function, for embeddings to come.
+        """
+        self._parts = [projected]
         self._projection = projection
 
     def rows(self, coalitions: Bits) -> Integers:

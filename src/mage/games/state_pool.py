@@ -66,6 +66,7 @@ class StatePool:
         self.reduction: str | None = None
         self.linear = False
         self._is_settled = False
+        self._outputs: Tensor | None = None
 
     @property
     def may_be_linear(self) -> bool:
@@ -75,8 +76,8 @@ class StatePool:
     def settle(self) -> None:
         """Stay with the present way. A linear head is then applied to each state once, and its embedding forgotten."""
         if self.linear and not self._is_settled:
-            self.states.project(self._of_single_nodes_precisely)
-            self._is_settled = True
+            self.states.project(self._outputs_of_states(), self._of_single_nodes_precisely)
+            self._is_settled, self._outputs = True, None
 
     @cached_property
     def _constant(self) -> Floats:
@@ -105,9 +106,17 @@ class StatePool:
     def _of_single_nodes_precisely(self, embeddings: Tensor) -> Tensor:
         return self._of_single_nodes(embeddings).double().cpu()
 
+    def _outputs_of_states(self) -> Tensor:
+        """What a linear head makes of each state."""
+        embeddings = self.states.embeddings
+        if self._is_settled:
+            return embeddings
+        if self._outputs is None or len(self._outputs) < len(embeddings):
+            self._outputs = self._of_single_nodes_precisely(embeddings)
+        return self._outputs
+
     def _linear_outputs(self, rows: Integers) -> Floats:
-        constant, embeddings = self._constant, self.states.embeddings
-        states = (embeddings if self._is_settled else self._of_single_nodes_precisely(embeddings)).numpy()
+        constant, states = self._constant, self._outputs_of_states().numpy()
         if self.reduction == "mean":
             return _reduced(rows, states, "mean")
         return np.asarray(constant + _reduced(rows, np.ascontiguousarray(states - constant), "sum"))

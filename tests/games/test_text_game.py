@@ -129,14 +129,12 @@ class Bag(nn.Module):
     def __init__(self):
         super().__init__()
         self.dropout, self.head = nn.Dropout(0.5), nn.Linear(3, 2)
+        self.threads = torch.get_num_threads()
 
     def forward(self, sentences):
-        assert torch.get_num_threads() == THREADS
+        assert torch.get_num_threads() == self.threads
         counts = torch.tensor([[text.count(word) for word in ("not", "good", "film")] for text in sentences])
         return self.head(self.dropout(counts.float()))
-
-
-THREADS = torch.get_num_threads()
 
 
 def test_networks_are_left_as_they_were():
@@ -146,7 +144,7 @@ def test_networks_are_left_as_they_were():
     assert game.worth([range(8)] * 2).tolist() == [game.total] * 2
     assert model.training
     assert model.dropout.training
-    assert torch.get_num_threads() == THREADS
+    assert torch.get_num_threads() == model.threads
 
 
 # -- graph networks -----------------------------------------------------------------------------------------------

@@ -35,7 +35,7 @@ def lazy(columns):
     return LazyColumns(columns.labels, columns.num_node_features, spy, "test"), spy
 
 
-def equal(first, second):
+def assert_equal(first, second):
     assert (first.node_start == second.node_start).all()
     assert (first.edge_start == second.edge_start).all()
     assert torch.equal(first.edge_index, second.edge_index)
@@ -49,7 +49,7 @@ def equal(first, second):
 
 
 def test_parts_joined_again_are_the_whole(columns):
-    equal(concatenate([columns.take(np.arange(7)), columns.take(np.arange(7, COUNT))]), columns)
+    assert_equal(concatenate([columns.take(np.arange(7)), columns.take(np.arange(7, COUNT))]), columns)
 
 
 @given(st.lists(st.lists(st.integers(0, COUNT - 1), max_size=8), min_size=1, max_size=12))
@@ -57,7 +57,7 @@ def test_lazy_graphs_are_the_same_and_made_once(requests):
     columns = load("ba_house_and_grid", count=COUNT).columns
     lazy_columns, spy = lazy(columns)
     for positions in requests:
-        equal(lazy_columns.take(positions), columns.take(positions))
+        assert_equal(lazy_columns.take(positions), columns.take(positions))
     distinct = {position for positions in requests for position in positions}
     assert sorted(spy.seen) == sorted(distinct)
 
@@ -83,7 +83,7 @@ def test_lazy_graphs_know_labels_and_width_without_being_made(columns):
 def test_lazy_graphs_can_be_sent_to_other_processes(columns):
     lazy_columns, _ = lazy(columns)
     lazy_columns.take([5])
-    equal(pickle.loads(pickle.dumps(lazy_columns)).take([5, 6]), columns.take([5, 6]))  # noqa: S301 (made here)
+    assert_equal(pickle.loads(pickle.dumps(lazy_columns)).take([5, 6]), columns.take([5, 6]))  # noqa: S301 (made here)
 
 
 def test_fingerprints_tell_graphs_apart(columns):

@@ -47,7 +47,7 @@ def batches(batch):
     return {kind: batch[kind].batch for kind in batch.node_types}
 
 
-def equal(ours, theirs):
+def assert_equal(ours, theirs):
     np.testing.assert_allclose(ours.interactions.values, theirs.interactions.values, atol=1e-9)
 
 
@@ -61,7 +61,7 @@ def test_typed_graphs_of_a_batch_are_explained_as_by_themselves(nodes):
     assert merged.validate(raise_on_error=True)
     assert len(merged.explanations) == 2
     for row, part in enumerate(parts):
-        equal(merged.explanations[row], mage.explain(model, part, **OPTIONS))
+        assert_equal(merged.explanations[row], mage.explain(model, part, **OPTIONS))
         one_graph = {kind: torch.zeros(len(x), dtype=torch.long) for kind, x in part.x_dict.items()}
         alone = explain(part.x_dict, part.edge_index_dict, batch_dict=one_graph)
         for kind in part.node_types:
@@ -96,7 +96,7 @@ def test_what_belongs_to_a_typed_graph_goes_with_it():
             count = data.num_graphs
             return model(data.x_dict, data.edge_index_dict, data.collect("batch"), part.u.repeat(count, 1), count)
 
-        equal(ours, mage.explain(model, part, forward=call, **OPTIONS))
+        assert_equal(ours, mage.explain(model, part, forward=call, **OPTIONS))
 
 
 class Centred(nn.Module):
@@ -119,7 +119,7 @@ def test_nodes_of_typed_graphs_in_a_batch():
         batch.x_dict, batch.edge_index_dict, batch_dict=batches(batch), index=torch.tensor([1, 5])
     )
     for ours, part in zip(merged.explanations, parts, strict=True):
-        equal(ours, mage.explain(model, part, node=("paper", 1), **OPTIONS))
+        assert_equal(ours, mage.explain(model, part, node=("paper", 1), **OPTIONS))
 
 
 def test_links_of_typed_graphs_in_a_batch():
@@ -140,7 +140,7 @@ def test_links_of_typed_graphs_in_a_batch():
         batch.x_dict, batch.edge_index_dict, edge_label_index=links, batch_dict=batches(batch)
     )
     for ours, part, link in zip(merged.explanations, parts, ((1, 2), (1, 1)), strict=True):
-        equal(ours, mage.explain(model, part, edge=(("author", link[0]), ("paper", link[1])), **OPTIONS))
+        assert_equal(ours, mage.explain(model, part, edge=(("author", link[0]), ("paper", link[1])), **OPTIONS))
     with pytest.raises(ValueError, match="a link between two graphs"):
         explainer(WithBatch().eval(), level="edge", mode="regression")(
             batch.x_dict, batch.edge_index_dict, edge_label_index=torch.tensor([[0], [5]]), batch_dict=batches(batch)

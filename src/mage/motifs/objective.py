@@ -59,7 +59,7 @@ def balanced_weights(values: Parts, tau: float, noise_floor: float) -> Weights:
     """As :func:`signed_weights`, but terms of the top order with the other sign count a quarter of a motif's own.
 
     With τ = 1 a signed objective does not see what triples take back: a pair whose triples nearly cancel it is worth
-    all of it. Counted in full, such triples gave worse motifs on development graphs than with a quarter of their weight:
+    all of it. Counted in full, such triples gave worse motifs on development graphs than counted by a quarter:
 
         for:        τ (Σ_{|T|<k} Ψ_T + Σ_{|T|=k} Ψ⁺_T) + max(1 − τ, τ/4) Σ_{|T|=k} Ψ⁻_T
         against:  −(1 − τ) (Σ_{|T|<k} Ψ_T + Σ_{|T|=k} Ψ⁻_T) − max(τ, (1 − τ)/4) Σ_{|T|=k} Ψ⁺_T

@@ -11,6 +11,7 @@ export interface Drawing {
   /** Most pixels for one unit. */
   scale: number;
   /** Name of each node with its place beside the node, and whether it stands in it. */
+  crowded: boolean; // only names of important nodes are written
   labels: ([string, number, number, boolean] | null)[];
   shapes?: Shape[];
   arcs?: string[];

@@ -12,10 +12,10 @@ const LETTER = 2.4; // half of the width of a letter of a name
 export function graphGround(content: Content, drawing: Drawing): Ground {
   const places = pointsOf(drawing);
   const { radius } = drawing;
-  /** Points that names cover, for what must not lie on them. */
-  const names = () =>
+  /** Points that names cover, for what must not lie on them; of many nodes, only names in the motif are sure to be written. */
+  const names = (nodes: number[]) =>
     drawing.labels.flatMap((label, node) => {
-      if (!label || label[3]) return [];
+      if (!label || label[3] || (drawing.crowded && !nodes.includes(node))) return [];
       const [text, x, y] = label;
       const half = LETTER * text.length;
       return [-half, 0, half].map((shift) => ({ x: places[node].x + x + shift, y: places[node].y + y }));
@@ -49,6 +49,6 @@ export function graphGround(content: Content, drawing: Drawing): Ground {
       const [text, x, y, inside] = label;
       return { text, at: { x: places[node].x + x, y: places[node].y + y }, inside };
     },
-    motif: (nodes, strength, side, lines) => blob(nodes, lines ?? content.edges, places, drawing.reach, strength, side, names()),
+    motif: (nodes, strength, side, lines) => blob(nodes, lines ?? content.edges, places, drawing.reach, strength, side, names(nodes)),
   };
 }

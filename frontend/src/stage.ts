@@ -18,6 +18,10 @@ export class Stage {
   private readonly root: SVGSVGElement;
   private readonly view: View;
   private nodes: SVGGElement[] = [];
+  private typeSize = LABEL_SIZE;
+  /** Nodes in motifs, and nodes that are marked. */
+  private inMotifs: number[] = [];
+  private named = new Set<number>();
   private ground: Ground;
   private current = 0;
 
@@ -90,7 +94,7 @@ export class Stage {
     const copy = this.root.cloneNode(true) as SVGSVGElement;
     const originals = this.root.querySelectorAll("*");
     copy.querySelectorAll("*").forEach((element, at) => writeStyles(originals[at], element));
-    copy.querySelectorAll(".layer-links, .hit, title").forEach((element) => element.remove());
+    copy.querySelectorAll(".layer-links, .hit, .covered, title").forEach((element) => element.remove());
     const patterns = (document.getElementById("patterns") as Element).cloneNode(true) as SVGDefsElement;
     patterns.querySelectorAll(".stripe").forEach((stripe) => set(stripe, { fill: cssValue("--against"), "fill-opacity": 0.55 }));
     copy.prepend(patterns);
@@ -132,9 +136,10 @@ export class Stage {
       const label = ground.label(node);
       if (!label) return "";
       const { text, at, inside } = label;
-      return svg("text", { x: at.x, y: at.y, class: inside ? "inside" : "beside" }, text);
+      return svg("text", { x: at.x, y: at.y, class: inside ? "inside" : "beside", "data-node": node }, text);
     });
     layers.labels.replaceChildren(...labels.filter((label) => label !== ""));
+    if (content.drawing.crowded) this.hideCovered();
     const ring = (node: number, name: string, more: number) => {
       const drawn = ground.ring(node, more);
       set(drawn, { class: name });
@@ -166,6 +171,8 @@ export class Stage {
     const veil = ground.veil && motifs.length ? [ground.veil([...sides.keys()])] : [];
     if (ground.veil) layers.below.replaceChildren(...ground.below, ...veil);
     layers.badges.replaceChildren(...badges);
+    this.inMotifs = [...sides.keys()];
+    if (content.drawing.crowded) this.hideCovered();
     this.scaleSigns();
     this.nodes.forEach((group, node) => {
       const side = sides.get(node);
@@ -193,19 +200,33 @@ export class Stage {
     const type = `${size.toFixed(1)}px`;
     if (this.layers.labels.style.fontSize !== type) {
       this.layers.labels.style.fontSize = type;
-      this.hideCovered(size, size > LABEL_SIZE);
+      this.typeSize = size;
+      this.hideCovered();
     }
     this.widenTargets();
   }
 
-  /** Where names are written larger than there is room for, those that would cover others are left out. */
-  private hideCovered(size: number, crowded: boolean): void {
+  /**
+   * Where names are written larger than there is room for, those that would cover others are left out. In graphs of many
+   * nodes, only names in motifs, in the ground truth, of what is explained, and of what is marked are written.
+   */
+  private hideCovered(): void {
+    const { content } = this.store;
+    const size = this.typeSize;
+    const many = content.drawing.crowded;
+    const crowded = many || size > LABEL_SIZE;
+    const important = new Set([...this.inMotifs, ...content.explained, ...content.truth]);
     const shown: [number, number, number][] = [];
-    for (const label of this.layers.labels.querySelectorAll(".beside")) {
+    const labels = [...this.layers.labels.querySelectorAll(".beside")];
+    const isMarked = (label: Element) => this.named.has(Number(label.getAttribute("data-node")));
+    for (const label of [...labels.filter(isMarked), ...labels.filter((one) => !isMarked(one))]) {
+      const written = !many || isMarked(label) || important.has(Number(label.getAttribute("data-node")));
       const [x, y] = [Number(label.getAttribute("x")), Number(label.getAttribute("y"))];
       const half = 0.31 * size * (label.textContent?.length ?? 0);
-      const covered = crowded && shown.some(([a, b, other]) => Math.abs(a - x) < half + other && Math.abs(b - y) < size);
-      label.classList.toggle("covered", covered);
+      const overlaps = () => shown.some(([a, b, other]) => Math.abs(a - x) < half + other && Math.abs(b - y) < size);
+      const covered = !written || (crowded && overlaps());
+      // A class that is set again counts as a change, and there may be a thousand names.
+      if (label.classList.contains("covered") !== covered) label.classList.toggle("covered", covered);
       if (!covered) shown.push([x, y, half]);
     }
   }
@@ -227,7 +248,7 @@ export class Stage {
   }
 
   private drawMark(): void {
-    const { store, ground, layers } = this;
+    const { store, layers } = this;
     const { content, mark } = store;
     const marked = new Set(store.marked);
     const links: SVGElement[] = [];
@@ -266,16 +287,8 @@ export class Stage {
     layers.motifs.childNodes.forEach((shape, rank) =>
       (shape as Element).classList.toggle("marked", mark.kind === "motif" && mark.rank === rank),
     );
-    // Large graphs have no names but those of what is marked.
-    layers.labels.querySelectorAll(".passing").forEach((label) => label.remove());
-    if (ground.edges && !layers.labels.childElementCount) {
-      for (const player of mark.kind === "motif" ? [] : [...marked, ...partners]) {
-        const place = this.middle(player);
-        if (!place) continue;
-        const y = place.y + ground.radius + 9;
-        layers.labels.append(svg("text", { x: place.x, y, class: "beside passing" }, content.players[player]));
-      }
-    }
+    this.named = new Set((mark.kind === "motif" ? [] : [...marked, ...partners]).flatMap((player) => content.members[player] ?? []));
+    if (content.drawing.crowded) this.hideCovered();
   }
 
   /** The middle of a player's nodes; null where none is drawn. */

@@ -1,7 +1,10 @@
+from pathlib import Path
+
 import pytest
 from typer.testing import CliRunner
 
 from mage.cli import app
+from mage.cli._tables import default_store
 
 
 def run(*arguments):
@@ -41,6 +44,16 @@ def test_a_table_is_computed_once_shown_and_exported(trained, tmp_path):
     assert run(*arguments).exit_code == 0
     assert "ba_2motifs gcn mage: 2 results" in run("benchmark", "--status", "--store", tmp_path / "store").output
     assert parts == sorted(path.stat().st_mtime_ns for path in (tmp_path / "store" / "parts").iterdir())
+
+
+def test_the_tracked_results_are_the_store_of_all_tables(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert (default_store(True), default_store(False)) == (Path("mage-results"), Path("mage-results"))
+    (tmp_path / "results" / "packs").mkdir(parents=True)
+    assert (default_store(True), default_store(False)) == (Path("results"), Path("mage-results"))
+    status = run("benchmark", "--all-tables", "--status")
+    assert "0 of" in status.output.splitlines()[-1]
+    assert not (tmp_path / "mage-results").exists()
 
 
 @pytest.mark.parametrize(

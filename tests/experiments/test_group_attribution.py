@@ -179,6 +179,12 @@ def test_wrong_settings_are_refused(planned, tmp_path):
         make_plan(replace(experiment, columns=(Column("mnist", "mnist-vit", ("f1",)),)))
 
 
+def test_tables_of_graphs_and_images_share_a_folder_of_graph_networks(tmp_path):
+    inputs = Inputs(root=tmp_path, checkpoints=tmp_path, zoo_where_missing=True)
+    images = procedure.GroupAttribution(load_experiment("group-attribution"), inputs)
+    assert images.settings.permutations > 0
+
+
 def test_an_image_that_fails_is_recorded_for_all_its_indices(store, planned):
     def broken(_images):
         raise RuntimeError("out of memory")

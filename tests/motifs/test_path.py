@@ -84,6 +84,35 @@ def test_among_equal_sizes_the_model_decides():
     assert not calls or calls[0] == len(close)
 
 
+def close_sizes():
+    """Sizes four and five are about as good as each other: the fifth node adds almost as much as the fourth."""
+    matrix, edges = planted({(0, 1, 2, 3): 1.0}, num_nodes=10)
+    matrix[4, :4] = matrix[:4, 4] = 0.6
+    merits = [step.merit for step in find_motifs(matrix, edges).path]
+    assert sum(merit >= 0.8 * max(merits) for merit in merits) == 2
+    return matrix, edges
+
+
+@pytest.mark.parametrize(
+    ("part_of_four", "size"),
+    [(0.0, 5), (0.8, 5), (0.9, 4), (1.0, 4), (3.0, 4)],  # one node of ten costs .15
+)
+@pytest.mark.parametrize("unit", [1.0, 100.0])
+@pytest.mark.parametrize("offset", [0.0, -7.0])
+def test_a_further_node_must_make_the_motif_say_more_alone(part_of_four, size, unit, offset):
+    def effects(masks):
+        count = masks.sum(axis=1)
+        alone = np.where(count >= 5, 1.0, np.where(count == 4, part_of_four, 0.0))
+        return offset + unit * alone, np.full(len(masks), offset)
+
+    assert find_motifs(*close_sizes(), tau=1.0, effects=effects).max_nodes == size
+
+
+def test_a_model_that_says_the_same_with_and_without_everything_does_not_decide_by_rounding():
+    effects = lambda masks: (np.ones(len(masks)), np.ones(len(masks)))  # noqa: E731
+    assert find_motifs(*close_sizes(), tau=1.0, effects=effects).max_nodes == 4
+
+
 def test_nodes_that_must_be_inside_are():
     matrix, edges = planted({(0, 1, 2): 1.0})
     result = find_motifs(matrix, edges, include=[12, 13])

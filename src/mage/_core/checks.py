@@ -3,8 +3,15 @@
 import difflib
 import numbers
 import operator
-from collections.abc import Iterable
-from typing import Any
+import os
+from collections.abc import Callable, Iterable
+from typing import Any, TypeVar
+
+import numpy as np
+
+from mage._core.typing import Floats
+
+Kind = TypeVar("Kind")
 
 _HUGE = 1.7e308  # floats end there
 _LARGEST = (1 << 62) - 1  # what compiled loops can count to, and something to spare
@@ -50,6 +57,63 @@ def checked_whole(name: str, value: Any, least: int = 1) -> int:
     if not least <= number <= _LARGEST:
         raise ValueError(f"{name} must be a whole number ≥ {least}{' and < 2⁶²' * (number > 0)}, got {number}")
     return number
+
+
+def checked_seed(name: str, value: Any) -> int:
+    """A seed of random numbers: a whole number of at least 0, or an error that names the argument."""
+    return checked_whole(name, value, least=0)
+
+
+def checked_instance(name: str, value: Any, kind: type[Kind], expected: str) -> Kind:
+    """An object of one class, or an error that names the argument and says what is expected."""
+    if not isinstance(value, kind):
+        raise TypeError(f"{name} must be {expected}, got {shortened(value)}")
+    return value
+
+
+def checked_function(name: str, value: Any) -> Callable[..., Any]:
+    """Something that can be called, or an error that names the argument."""
+    if not callable(value) or isinstance(value, type):
+        raise TypeError(f"{name} must be a function, got {shortened(value)}")
+    function: Callable[..., Any] = value
+    return function
+
+
+def checked_text(name: str, value: Any) -> str:
+    """A text that a file and a page can hold, or an error that names the argument."""
+    if not isinstance(value, str):
+        raise TypeError(f"{name} must be a text, got {shortened(value)}")
+    return checked_texts(name, [value])[0]
+
+
+def checked_numbers(name: str, values: Any, shape: tuple[int, ...] | None = None) -> Floats:
+    """Real numbers of an array, a list or a tensor, or an error that names the argument.
+
+    Args:
+        name: The argument, for the message.
+        values: What it is.
+        shape: The shape that it must have, if that is known.
+    """
+    try:
+        tensor = values.detach().cpu() if hasattr(values, "detach") else None
+        array = np.asarray(values if tensor is None else tensor.float().numpy() if tensor.itemsize < 4 else tensor)
+        if array.dtype.kind not in "biuf" and array.size:
+            raise TypeError
+        numbers = array.astype(np.float64)
+    except (TypeError, ValueError, AttributeError, RuntimeError):
+        raise ValueError(f"{name} must be an array of real numbers, got {shortened(values)}") from None
+    if shape is not None and numbers.shape != shape:
+        raise ValueError(f"{name} must have shape {list(shape)}, got {list(numbers.shape)}")
+    return numbers
+
+
+def shortened(value: Any) -> str:
+    """A value as a message shows it: as Python writes it where that is short, else its type."""
+    plain = isinstance(value, str | bytes | int | float | complex | list | tuple | set | dict | os.PathLike)
+    text = repr(value) if plain or value is None else f"an object of type {type(value).__name__}"
+    if isinstance(value, type):
+        text = f"the class {value.__name__}"
+    return text if len(text) <= 80 else f"{text[:80]} …"
 
 
 def checked_texts(name: str, values: Iterable[Any]) -> tuple[str, ...]:

@@ -18,6 +18,7 @@ from mage._core.typing import Integers
 from mage._torch.structures import Structure
 
 # Bookkeeping of batches and of links that are to be predicted: never an input of the model by themselves.
+_MOST_WITHOUT_ROWS = 2_000_000  # nodes have names
 _NOT_INPUT = ("edge_index", "batch", "ptr", "num_nodes", "edge_label", "edge_label_index")
 LABELS = ("y",)
 """What models are trained with: part of the graph, but nothing that they look at when they predict."""
@@ -256,10 +257,21 @@ def check_graph(data: Any) -> None:
                 f"data.{key}.to_torch_sparse_csr_tensor()"
             )
         if key == "num_nodes" and value is not None:
-            checked_whole("data: num_nodes", value, least=0)
+            checked_num_nodes("data: num_nodes", value, data)
             _check_rows(data)
         if key == "self":
             raise ValueError("data: an attribute named 'self' cannot be given to a model; give it another name")
+
+
+def checked_num_nodes(name: str, value: Any, attributes: Any) -> int:
+    """A stated number of nodes; a large one must be that of the rows of some attribute."""
+    count = checked_whole(name, value, least=0)
+    rows = (len(one) for one in attributes.values() if isinstance(one, Tensor) and one.dim() > 0)
+    if count > _MOST_WITHOUT_ROWS and count not in rows:
+        raise ValueError(
+            f"{name} must be at most {_MOST_WITHOUT_ROWS:,} where no attribute has a row per node, got {count:,}"
+        )
+    return count
 
 
 def _check_one_graph(data: Data, num_nodes: int) -> None:

@@ -17,8 +17,7 @@ import torch
 from torch import Tensor
 from torch_geometric.data import Batch, Data, HeteroData
 
-from mage._core.checks import checked_whole
-from mage._torch.graph_input import GraphInput
+from mage._torch.graph_input import GraphInput, checked_num_nodes
 
 EdgeType = tuple[str, str, str]
 _NOT_INPUT = ("edge_index", "batch", "ptr", "num_nodes", "edge_label", "edge_label_index")
@@ -247,7 +246,7 @@ def check_typed_graph(data: HeteroData) -> None:
 def _num_nodes(data: HeteroData, kind: str) -> int:
     stated, features = data[kind].get("num_nodes"), data[kind].get(_FEATURES)
     if stated is not None:
-        checked_whole(f"data[{kind!r}].num_nodes", stated, least=0)
+        checked_num_nodes(f"data[{kind!r}].num_nodes", stated, data[kind])
     if features is not None and not (isinstance(features, Tensor) and features.dim() > 0):
         what = "a single number" if isinstance(features, Tensor) else type(features).__name__
         raise ValueError(f"data[{kind!r}]: x must be a tensor with a row per node, got {what}")

@@ -14,6 +14,12 @@ if TYPE_CHECKING:
     from mage.experiments import AllTables, CellStatus, Engine, Store
 
 
+def default_store(all_tables: bool) -> Path:
+    """The folder of results if none is named: for all tables the tracked ones, in a checkout of the project."""
+    tracked = Path("results")
+    return tracked if all_tables and (tracked / "packs").is_dir() else Path("mage-results")
+
+
 def authors_folder(checkpoints: Path | None) -> Path:
     """The folder of the authors' checkpoints: the one that is named, or ``authors_checkpoints`` in ``MAGE_DATA``."""
     if checkpoints is not None:

@@ -14,7 +14,7 @@ from mage.cli._app import announce, app, cli_errors, print_json, say_written
 from mage.cli._console import SafeConsole
 from mage.cli._options import CHOICE, MODEL, RESULTS, RUN, check_files, checked_seeds, option, report_failures
 from mage.cli._results import AsJson
-from mage.cli._tables import run_tables, say_tables_status
+from mage.cli._tables import default_store, run_tables, say_tables_status
 
 if TYPE_CHECKING:
     from mage.experiments import Plan, Store
@@ -44,7 +44,10 @@ def benchmark(
     checkpoints: Annotated[Path | None, option(MODEL, "Use the paper's checkpoints, not those of the library.")] = None,
     trained: Annotated[Path | None, option(MODEL, "Use a folder of mage train instead.")] = None,
     root: Annotated[Path | None, option(MODEL, "Folder with published files; MAGE_DATA by default.")] = None,
-    store: Annotated[Path, option(RUN, "Folder of finished results.")] = Path("mage-results"),
+    store: Annotated[
+        Path | None,
+        option(RUN, "Folder of finished results; by default mage-results, for --all-tables results if there is one."),
+    ] = None,
     engine: Annotated[str, option(RUN, "local, ray or serial.")] = "local",
     workers: Annotated[int | None, option(RUN, "Processes or tasks at the same time; one per core by default.")] = None,
     address: Annotated[str | None, option(RUN, "Address of a Ray cluster.")] = None,
@@ -64,6 +67,7 @@ def benchmark(
 ) -> None:
     """Run an experiment of the paper, or your own: only what is missing in the store is computed."""
     console = SafeConsole(stderr=as_json)
+    store = store or default_store(all_tables)
     with cli_errors(f"interrupted; finished results are kept in {store}, and the same command resumes"):
         from mage import experiments
 

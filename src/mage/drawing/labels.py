@@ -18,14 +18,17 @@ _ON_NAME, _ON_NODE, _ON_EDGE = 100.0, 30.0, 1.0
 _ROUNDS = 3
 
 
-def place_labels(names: Sequence[str], places: Floats, edges: Integers, radius: float) -> tuple[tuple[Label, ...], int]:
-    """Names of nodes, and how many of them cover another name or a node.
+def place_labels(
+    names: Sequence[str], places: Floats, edges: Integers, radius: float, written: Sequence[int] | None = None
+) -> tuple[tuple[Label, ...], int]:
+    """Names of nodes, and how many of those that are written cover another one or a node.
 
     Args:
         names: A name per node.
         places: Positions of the nodes [n, 2], y downwards.
         edges: Pairs of nodes [m, 2].
         radius: Of a node.
+        written: Nodes whose names are written; by default all. Other names are placed too, but not counted.
     """
     texts = [clipped(name, _LONGEST) for name in names]
     if radius > 9 and all(len(text) < _SHORTEST_OUTSIDE for text in texts):
@@ -42,6 +45,7 @@ def place_labels(names: Sequence[str], places: Floats, edges: Integers, radius: 
         costs[node] = _ON_NODE * covered.all(axis=2).sum(axis=1)
         costs[node] += _ON_EDGE * (np.abs(points[None] - middles[:, None]) < half[node] + 1).all(axis=2).sum(axis=1)
         costs[node] += 0.01 * np.arange(len(middles))  # the first place is the usual one
+    counted = np.isin(np.arange(len(texts)), np.arange(len(texts)) if written is None else np.array(written, dtype=int))
     best = costs.argmin(axis=1) if texts else np.zeros(0, dtype=np.int64)
     for _ in range(_ROUNDS):
         for node in range(len(texts)):
@@ -49,11 +53,12 @@ def place_labels(names: Sequence[str], places: Floats, edges: Integers, radius: 
             at = places + spots[np.arange(len(texts)), best]
             overlap = (np.abs(at[None] - middles[:, None]) < half[node] + half[None]).all(axis=2)
             overlap[:, node] = False
+            overlap &= counted
             best[node] = int(np.argmin(costs[node] + _ON_NAME * overlap.sum(axis=1)))
     picked = np.arange(len(texts)), best
     at = places + spots[picked]
-    overlap = (np.abs(at[None] - at[:, None]) < half[:, None] + half[None]).all(axis=2)
-    num_hidden = int((overlap.sum(axis=1) > 1).sum() + (costs[picked] >= _ON_NODE).sum())
+    overlap = (np.abs(at[None] - at[:, None]) < half[:, None] + half[None]).all(axis=2) & counted
+    num_hidden = int((counted & (overlap.sum(axis=1) > 1)).sum() + (counted & (costs[picked] >= _ON_NODE)).sum())
     moves = spots[picked].tolist()
     return tuple(Label(text, x, y, inside=False) for text, (x, y) in zip(texts, moves, strict=True)), num_hidden
 

@@ -71,7 +71,7 @@ def _free_place(scene: Scene, nodes: Sequence[int]) -> tuple[float, float]:
     on_edges = [
         places[pairs[:, 0]] + share * (places[pairs[:, 1]] - places[pairs[:, 0]]) for share in (0.25, 0.5, 0.75)
     ]
-    occupied: Floats = np.concatenate([places, *on_edges, _name_points(scene)])
+    occupied: Floats = np.concatenate([places, *on_edges, _name_points(scene, nodes)])
     distance = scene.reach + 11
     turn = np.arange(_DIRECTIONS) * 2 * np.pi / _DIRECTIONS
     ring = distance * np.stack([np.cos(turn), np.sin(turn)], axis=1)
@@ -83,12 +83,12 @@ def _free_place(scene: Scene, nodes: Sequence[int]) -> tuple[float, float]:
     return x, y
 
 
-def _name_points(scene: Scene) -> Floats:
-    """Points that names beside nodes cover."""
+def _name_points(scene: Scene, nodes: Sequence[int]) -> Floats:
+    """Points that names beside nodes cover; of many nodes, only names in the motif are sure to be written."""
     points = [
         scene.places[node] + (label.x + shift * _LETTER * len(label.text), label.y)
         for node, label in enumerate(scene.labels)
-        if label is not None and not label.inside
+        if label is not None and not label.inside and (node in nodes or not scene.crowded)
         for shift in (-1, 0, 1)
     ]
     return np.array(points).reshape(-1, 2)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,6 +12,9 @@ from mage._core.typing import Floats
 from mage.drawing.colours import TYPE_COLOURS
 from mage.drawing.molecule_shapes import Shape
 from mage.drawing.pictures import encode_runs, png_uri
+
+if TYPE_CHECKING:
+    from mage.explanation import Explanation
 
 LABEL_SIZE = 10.5
 """Type size of names beside nodes, in units of the drawing."""
@@ -71,6 +74,7 @@ class Scene:
         radius: Of a node, for circles and rings.
         reach: Half of the width of the stroke that stands for a motif.
         labels: Name of each node; None for one without.
+        crowded: Whether there are so many nodes that only names of important ones are written: see :meth:`shown_names`.
         ink: Shapes in one ink that lie above the motifs, such as bonds and atoms.
         arcs: For a sentence, the path of each edge.
         widths: For a sentence, the width of the box of each word.
@@ -89,6 +93,7 @@ class Scene:
     radius: float
     reach: float
     labels: tuple[Label | None, ...]
+    crowded: bool = False
     ink: tuple[Shape, ...] = ()
     arcs: tuple[str, ...] = ()
     widths: tuple[float, ...] = ()
@@ -108,6 +113,18 @@ class Scene:
         """Which of the colours of types a node has."""
         return self.kinds.index(self.types[node]) % len(TYPE_COLOURS)
 
+    def shown_names(self, explanation: Explanation) -> list[tuple[int, Label]]:
+        """The nodes whose names are written, with these names.
+
+        They are all nodes of small graphs. In graphs of many nodes, they are the nodes of motifs, of the ground truth,
+        and those that are explained.
+
+        Args:
+            explanation: What is drawn.
+        """
+        shown = set(important_nodes(explanation)) if self.crowded else range(len(self.labels))
+        return [(node, label) for node, label in enumerate(self.labels) if label is not None and node in shown]
+
     def plain(self) -> dict[str, Any]:
         """The scene as plain values for the script of a page."""
         values: dict[str, Any] = {
@@ -117,6 +134,7 @@ class Scene:
             "radius": self.radius,
             "reach": self.reach,
             "scale": self.scale,
+            "crowded": self.crowded,
             "labels": [None if one is None else [one.text, *_short((one.x, one.y)), one.inside] for one in self.labels],
         }
         if self.ink:
@@ -137,6 +155,13 @@ class Scene:
         """The box of a word of a sentence."""
         x, y = self.places[node].tolist()
         return Box(x - self.widths[node] / 2, y - self.height / 2, self.widths[node], self.height)
+
+
+def important_nodes(explanation: Explanation) -> list[int]:
+    """Nodes of motifs, nodes of the ground truth, and those that are explained."""
+    truth = explanation.origin.truth if explanation.origin is not None else ()
+    groups = [*(motif.nodes for motif in explanation.all_motifs), *truth, explanation.target_nodes]
+    return sorted({node for nodes in groups for node in nodes})
 
 
 def bounding_box(places: Floats, margin: float) -> Box:

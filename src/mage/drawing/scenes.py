@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from scipy.spatial.distance import pdist
 
 from mage._core.typing import Floats, Integers
 from mage.drawing.labels import place_labels
@@ -14,7 +15,7 @@ from mage.drawing.layout import stress_layout, turned
 from mage.drawing.molecule_shapes import draw_molecule
 from mage.drawing.molecules import Molecule, molecule_of
 from mage.drawing.motif_places import inner_edges
-from mage.drawing.scene import LABEL_SIZE, Box, Label, Picture, Scene, bounding_box
+from mage.drawing.scene import LABEL_SIZE, Box, Label, Picture, Scene, bounding_box, important_nodes
 from mage.drawing.sentences import sentence_scene
 from mage.drawing.type_widths import text_width
 from mage.explanation.crop import crop, nodes_in_view
@@ -28,7 +29,6 @@ _BOND_SCALE = 34  # units for one ångström: letters and lines are as large in 
 _ATOM_RADIUS = 13.0
 _FEW_NODES = 60
 _MOST_NODES = 300
-_MOST_LABELS = 80
 _MOST_WITH_ROOM = 40  # nodes; drawings of so many are widened until their names do not touch
 _UNIT = 58.0  # length of an edge
 _WIDER = (1.0, 1.15, 1.3, 1.5, 1.75, 2.0)
@@ -78,30 +78,38 @@ def undirected_edges(explanation: Explanation) -> list[tuple[int, int]]:
 
 
 def graph_scene(
-    names: tuple[str, ...], edges: list[tuple[int, int]], places: Any = None, types: tuple[str, ...] = ()
+    names: tuple[str, ...],
+    edges: list[tuple[int, int]],
+    places: Any = None,
+    types: tuple[str, ...] = (),
+    important: Sequence[int] = (),
 ) -> Scene:
     """A graph as circles and lines, with names beside the nodes or in them.
+
+    In graphs of more than 40 nodes, circles are smaller, and only names of important nodes are written.
 
     Args:
         names: A name per node.
         edges: Pairs of nodes.
         places: Positions [n, 2] for edges of length 1, y upwards; a layout by default.
         types: The type of each node, where they have types.
+        important: Nodes whose names must not cover each other, in graphs of many nodes.
     """
     count = len(names)
     pairs = np.array(edges, dtype=np.int64).reshape(-1, 2)
     if places is None:
         places = turned(stress_layout(pairs, count))
     flipped = np.asarray(places, dtype=np.float64) * (1.0, -1.0)
-    radius = 11.0 if count <= 60 else 8.0 if count <= 150 else 6.0
-    labels: tuple[Any, ...] = (None,) * count
+    crowded = count > _MOST_WITH_ROOM
+    radius = 11.0 if not crowded else 7.5 if count <= 100 else 6.0
+    labels: tuple[Label, ...] = ()
     spots = _UNIT * flipped
-    if count <= _MOST_LABELS:
-        for wider in _WIDER if count <= _MOST_WITH_ROOM else (1.0,):
-            spots = _UNIT * wider * flipped
-            labels, num_hidden = place_labels(names, spots, pairs, radius)
-            if not num_hidden:
-                break
+    nearest = float(pdist(flipped).min()) if count > 1 else 1.0
+    for wider in _WIDER:
+        spots = _UNIT * wider * flipped
+        labels, num_hidden = place_labels(names, spots, pairs, radius, important if crowded else None)
+        if not num_hidden and _UNIT * wider * nearest > 2 * radius:
+            break
     return Scene(
         kind="graph",
         box=_with_labels(bounding_box(spots, 46.0), spots, labels),
@@ -110,6 +118,7 @@ def graph_scene(
         radius=radius,
         reach=radius + 8,
         labels=labels,
+        crowded=crowded,
         types=types,
     )
 
@@ -220,7 +229,8 @@ def _molecule(explanation: Explanation, _narrow: bool) -> Scene | None:
 
 
 def _graph(explanation: Explanation, _narrow: bool = False) -> Scene:
-    return graph_scene(explanation.names, undirected_edges(explanation), types=types_of(explanation))
+    edges, important = undirected_edges(explanation), important_nodes(explanation)
+    return graph_scene(explanation.names, edges, types=types_of(explanation), important=important)
 
 
 def types_of(explanation: Explanation) -> tuple[str, ...]:

@@ -13,7 +13,7 @@ from mage._core.typing import Floats
 from mage.drawing.colours import AGAINST, TYPE_COLOURS, ColouredMotif, coloured_motifs
 from mage.drawing.motif_places import badge_places, motif_letter, motif_pairs, region_path
 from mage.drawing.pictures import png_uri
-from mage.drawing.scene import LABEL_SIZE, WORD_SIZE, Scene
+from mage.drawing.scene import LABEL_SIZE, WORD_SIZE, Label, Scene
 
 if TYPE_CHECKING:
     from mage.explanation import Explanation
@@ -42,7 +42,7 @@ def scene_svg(explanation: Explanation, scene: Scene, truth: bool = True, with_h
         "edges": _edges(scene, motifs),
         "above": _ink(scene),
         "nodes": [*_nodes(scene, motifs, explanation.names), *_rings(scene, explanation, truth)],
-        "labels": _labels(scene),
+        "labels": _labels(scene, scene.shown_names(explanation)),
         "badges": [badge for rank, motif in enumerate(motifs) for badge in _badges(scene, motif, rank)],
     }
     return _element(scene, explanation.verdict, layers, f"<defs>{_HATCH}</defs>" if with_hatch else "")
@@ -61,7 +61,7 @@ def pattern_svg(scene: Scene, title: str) -> str:
         "edges": _edges(scene, []),
         "above": _ink(scene),
         "nodes": _nodes(scene, [], names),
-        "labels": _labels(scene),
+        "labels": _labels(scene, [(node, label) for node, label in enumerate(scene.labels) if label is not None]),
     }
     return _element(scene, title, layers)
 
@@ -241,11 +241,12 @@ def _ring(scene: Scene, node: int, name: str, colour: str, dash: str) -> str:
     return f"<circle {_circle(scene, node, scene.radius + more)} {style}/>"
 
 
-def _labels(scene: Scene) -> list[str]:
+def _labels(scene: Scene, labels: Sequence[tuple[int, Label]]) -> list[str]:
     parts = []
-    for place, label in zip(scene.places.tolist(), scene.labels, strict=True):
-        if label is None or not label.text:
+    for node, label in labels:
+        if not label.text:
             continue
+        place = scene.places[node]
         size = WORD_SIZE if scene.kind == "sentence" else 11 if label.inside else LABEL_SIZE
         halo = "" if label.inside else f' stroke="{SURFACE}" stroke-width="3" paint-order="stroke" stroke-opacity=".85"'
         parts.append(

@@ -11,6 +11,8 @@ from mage._core.typing import Floats, Integers, Masks
 _PASSES = 40
 _LAST_PASSES = 12  # once there is no tangle left
 _NEAR = 0.3  # of an edge's length: nodes that lie nearer to an edge of others seem to be on it
+_TOUCHING = 0.42  # of an edge's length: circles of nodes that lie nearer to each other touch or cover each other
+_WORSE = 1000  # a covered node is worse than any crossings, which covering would hide
 _SHARES = (1.0, 0.5, 0.2)
 _ANGLES = 16
 _RADII = (0.8, 1.3, 2.0)
@@ -33,8 +35,10 @@ def num_crossings(place: Floats, pairs: Integers) -> int:
 
 
 def tangles(place: Floats, pairs: Integers) -> int:
-    """Crossings of edges, and nodes that lie on an edge of others."""
-    return num_crossings(place, pairs) + int(_on_edges(place, np.arange(len(place)), place, pairs).sum())
+    """Crossings of edges, nodes that lie on an edge of others, and nodes that cover each other."""
+    nodes = np.arange(len(place))
+    on_edges, on_nodes = _on_edges(place, nodes, place, pairs).sum(), _on_nodes(place, nodes, place).sum() // 2
+    return num_crossings(place, pairs) + int(on_edges + _WORSE * on_nodes)
 
 
 def untangled(place: Floats, pairs: Integers, distance: Floats, weight: Floats, strict: bool = True) -> Floats:
@@ -109,7 +113,8 @@ def _tangles_at(node: int, spots: Floats, place: Floats, pairs: Integers) -> Int
     incident = (pairs == node).any(axis=1)
     others = pairs[~incident]
     ends = pairs[incident].sum(axis=1) - node
-    count = _on_edges(spots, np.full(len(spots), node), place, pairs).sum(axis=1)
+    nodes = np.full(len(spots), node)
+    count = _on_edges(spots, nodes, place, pairs).sum(axis=1) + _WORSE * _on_nodes(spots, nodes, place).sum(axis=1)
     if len(ends) and len(others):
         crossing = _cross(
             spots[:, None, None],
@@ -133,6 +138,12 @@ def _on_edges(spots: Floats, nodes: Integers, place: Floats, pairs: Integers) ->
     """Whether each of some nodes, put at a place of its own, lies on each edge [k, m]; never on its own edges."""
     near = _near(spots[:, None], place[pairs[:, 0]][None], place[pairs[:, 1]][None])
     return np.asarray(near & ~(pairs[None] == nodes[:, None, None]).any(axis=2))
+
+
+def _on_nodes(spots: Floats, nodes: Integers, place: Floats) -> Masks:
+    """Whether each of some nodes, put at a place of its own, covers each node [k, n]; never itself."""
+    apart = np.linalg.norm(spots[:, None] - place[None], axis=2)
+    return np.asarray((apart < _TOUCHING) & (nodes[:, None] != np.arange(len(place))))
 
 
 def _near(spot: Floats, start: Floats, end: Floats) -> Masks:

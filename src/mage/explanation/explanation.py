@@ -16,7 +16,7 @@ from mage._core.typing import Floats, Integers
 from mage.explanation import outcomes, wording
 from mage.explanation.consistency import check
 from mage.explanation.construction import ModelOutput, explanation_fields
-from mage.explanation.feature_zoom import features_of, motif_nodes
+from mage.explanation.feature_zoom import checked_motif, features_of, motif_nodes
 from mage.explanation.records import Consequences, MotifFeatures, Origin, PlayersCap, Stage
 from mage.explanation.storage import load_explanation, save
 from mage.explanation.subject import GraphSubject, ImageSubject, Subject, subject_of
@@ -231,6 +231,7 @@ class Explanation:
 
     def motif_players(self, motif: Motif) -> list[int]:
         """The players that a motif consists of."""
+        checked_motif(motif)
         if motif.edges:
             motif_edges = {frozenset(edge) for edge in motif.edges}
             return [i for i, nodes in enumerate(self.players) if frozenset(nodes) in motif_edges]
@@ -239,6 +240,7 @@ class Explanation:
 
     def motif_edges(self, motif: Motif) -> list[tuple[int, int]]:
         """Pairs of nodes i ≤ j that a motif joins: the edges that it consists of, or those between its nodes."""
+        checked_motif(motif)
         if motif.edges:
             return sorted((min(edge), max(edge)) for edge in motif.edges)
         inside = set(motif.nodes)
@@ -323,7 +325,7 @@ class Explanation:
 
     def error_text(self, motif: Motif) -> str:
         """The standard error of a motif's score in words; empty if it is exact, or if the method has none."""
-        return wording.error_text(self, motif)
+        return wording.error_text(self, checked_motif(motif))
 
     def to_dict(self) -> dict[str, Any]:
         """The explanation as plain values, for JSON."""

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from mage._core.checks import checked_choice, checked_instance
 from mage._core.requests import changed
 from mage.explanation.records import MotifFeatures
 from mage.games.request import GraphRequest
@@ -15,6 +16,11 @@ from mage.motifs import Motif
 
 if TYPE_CHECKING:
     from mage.explanation.explanation import Explanation
+
+
+def checked_motif(motif: Any) -> Motif:
+    """A motif, or an error that says where motifs are."""
+    return checked_instance("motif", motif, Motif, "a motif, such as explanation.motifs[0]")
 
 
 def motif_nodes(explanation: Explanation, motif: int | Motif | Iterable[int]) -> tuple[int, ...]:
@@ -50,6 +56,7 @@ def features_of(
         absent: What replaces an absent feature: ``"zero"`` or its ``"mean"`` over the nodes.
         fields: Fields of :class:`mage.IndexRequest` that are to be others, such as ``budget`` or ``order``.
     """
+    checked_choice("absent", absent, ("zero", "mean"))
     from mage.games.model_game import ModelGame
     from mage.games.part_games import FeatureGame, feature_names
 

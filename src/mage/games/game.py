@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 import numpy as np
 
-from mage._core.checks import checked_number, checked_texts, checked_whole
+from mage._core.checks import checked_function, checked_number, checked_texts, checked_whole
 from mage._core.typing import Bits, Floats, Integers, Masks
 from mage.games.memo import Memo, distinct
-from mage.graph import PlayerGraph, as_masks, component_rows, networkx_order, packing
+from mage.graph import PlayerGraph, as_masks, checked_graph, component_rows, networkx_order, packing
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
 
 ValueFunction = Callable[[Masks], Any]
 
-_MEBIBYTE = 1 << 20
 _SAMPLE = 32  # random coalitions that show the range of a model's output
 
 
@@ -75,7 +74,7 @@ class Game:
         baseline: float | None = None,
         batch_size: int = 4096,
         bytes_per_coalition: int | None = None,
-        memory_cap: int = 256 * _MEBIBYTE,
+        memory_cap: int = 1 << 28,
         memo_capacity: int = 1 << 21,
     ) -> None:
         if not callable(value_fn):
@@ -276,7 +275,7 @@ class Game:
 
     def worth_of_bits(self, coalitions: Bits, all_distinct: bool = False) -> Floats:
         """:meth:`worth` for coalitions as words; ``all_distinct`` says that no row occurs twice."""
-        worths, unknown = self._memo.recall(coalitions)
+        worths, unknown = self._memo.recall(packing.checked("coalitions", coalitions, self.num_players))
         if len(unknown) == 0:
             return worths
         missing = coalitions[unknown]
@@ -306,7 +305,8 @@ class Game:
             tick: Called with the number of coalitions done, block after block.
         """
         parts = []
-        for block in graph.blocks():
+        tick = tick if tick is None else checked_function("tick", tick)
+        for block in checked_graph("graph", graph, self.num_players).blocks():
             parts.append(self.worth_of_bits(block.members, all_distinct=True))
             if tick is not None:
                 tick(len(parts[-1]))

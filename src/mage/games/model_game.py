@@ -28,7 +28,7 @@ from mage.games.node_contributions import NodeContributions, contributions_of
 from mage.games.participants import Participants
 from mage.games.request import GraphRequest
 from mage.games.state_worths import ModelView, StateWorths, state_worths
-from mage.graph import PlayerGraph, packing
+from mage.graph import PlayerGraph, checked_graph, packing
 
 _BATCH_SIZE = 4096
 _MANY = 256  # coalitions in one call that are worth finding out what the model can tell apart
@@ -262,7 +262,7 @@ class ModelGame(Game):
 
     def connected_worths(self, graph: PlayerGraph, tick: Callable[[int], None] | None = None) -> Floats:
         """Worths of all connected coalitions, in the order of their enumeration; equal ones are asked for once."""
-        if graph.count_connected(cap=_MANY) <= _MANY or self.states is None:
+        if checked_graph("graph", graph, self.num_players).count_connected(cap=_MANY) <= _MANY or self.states is None:
             return super().connected_worths(graph, tick)
         baseline, numbering = self.baseline, self.states.numbering(graph, tick)
         if numbering is not None:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from mage._core.checks import checked_instance, checked_seed, checked_whole, shortened
 from mage._core.typing import AnyArray, Bits, Integers, Masks
 from mage._kernels import connected as kernels
 from mage.graph import packing
@@ -18,7 +19,9 @@ if TYPE_CHECKING:
     import networkx
 
 _BLOCK_ROWS = 1 << 15
+_MOST_ROWS = 1 << 24
 _COUNTING_STEPS = 100_000
+_MOST_BYTES = 1 << 33
 _MOST_PLAYERS = 1 << 16  # the bits of their adjacency take n² / 8 bytes
 
 
@@ -77,9 +80,11 @@ class PlayerGraph:
             edge_index: Columns are edges; one or both directions may be stored.
             num_players: Number of nodes; by default the largest index + 1.
         """
-        columns = _as_array(edge_index)
+        columns = _as_array("edge_index", edge_index)
         if columns.ndim != 2 or columns.shape[0] != 2:
             raise ValueError(f"edge_index must have shape [2, e], got {list(columns.shape)}")
+        if columns.size and not np.issubdtype(columns.dtype, np.integer):
+            raise ValueError(f"edge_index must hold whole numbers, got {columns.dtype}")
         if num_players is None:
             num_players = int(columns.max()) + 1 if columns.size else 0
         return cls(num_players, columns.T)
@@ -87,6 +92,8 @@ class PlayerGraph:
     @classmethod
     def from_networkx(cls, graph: networkx.Graph[Any]) -> PlayerGraph:
         """From a networkx graph: nodes 0 … n − 1 keep their numbers, others are numbered as they are listed."""
+        if not hasattr(graph, "nodes") or not hasattr(graph, "edges") or isinstance(graph, type):
+            raise TypeError(f"graph must be a networkx graph, got {shortened(graph)}")
         number = {node: i for i, node in enumerate(networkx_order(graph))}
         return cls(len(number), [(number[u], number[v]) for u, v in graph.edges()])
 
@@ -189,6 +196,8 @@ class PlayerGraph:
         Complete graphs have 2ⁿ − 1; sparse ones are counted over a moving frontier, others by listing, which
         ``cap`` limits.
         """
+        if cap is not None:
+            checked_whole("cap", cap, least=0)
         exact = self.count_connected_quickly()
         if exact is None:
             most = int(np.iinfo(np.int64).max) - 1
@@ -204,9 +213,11 @@ class PlayerGraph:
 
     def blocks(self, block_size: int = _BLOCK_ROWS, max_size: int | None = None) -> Iterator[CoalitionBlock]:
         """All connected coalitions in a fixed order, a block of bits at a time, with constant memory."""
-        if block_size < 1:
-            raise ValueError(f"block_size must be at least 1, got {block_size}")
-        largest = self.num_players if max_size is None else min(max_size, self.num_players)
+        if checked_whole("block_size", block_size) > _MOST_ROWS:
+            raise ValueError(f"block_size must be at most {_MOST_ROWS:,}, got {block_size:,}")
+        largest = (
+            self.num_players if max_size is None else min(checked_whole("max_size", max_size, 0), self.num_players)
+        )
         if largest < 1:
             return
         stack, cursor = self.enumeration_stack(4), np.zeros(1, dtype=np.int64)
@@ -232,9 +243,10 @@ class PlayerGraph:
         Each set takes every player with one probability x, itself uniform on (0, 1); this is the distribution of
         components in the permutation estimators. A coalition may occur more than once.
         """
-        if count < 0:
-            raise ValueError(f"count must not be negative, got {count}")
-        generator = np.random.default_rng(seed)
+        if checked_whole("count", count, least=0) * self.num_players > _MOST_BYTES:
+            raise ValueError(f"count: {count:,} coalitions of {self.num_players} players do not fit in memory")
+        drawn = isinstance(seed, np.random.Generator)
+        generator = np.random.default_rng(seed if drawn else checked_seed("seed", seed))
         parts: list[Masks] = [np.zeros((0, self.num_players), dtype=np.bool_)]
         missing = count
         while missing > 0:
@@ -276,7 +288,7 @@ def component_rows(labels: Integers) -> tuple[Integers, Integers]:
 def as_masks(coalitions: Any, num_players: int) -> Masks:
     """Coalitions as booleans [q, n]: a boolean array, one set of players, or an iterable of sets of players."""
     if hasattr(coalitions, "dtype"):
-        array = _as_array(coalitions)
+        array = _as_array("coalitions", coalitions)
         if array.dtype == np.bool_:
             masks: Masks = np.atleast_2d(array)
             if masks.ndim != 2 or masks.shape[1] != num_players:
@@ -302,6 +314,21 @@ def as_masks(coalitions: Any, num_players: int) -> Masks:
     return masks
 
 
+def checked_graph(name: str, graph: Any, num_players: int | None = None) -> PlayerGraph:
+    """A graph of players, or an error that names the argument.
+
+    Args:
+        name: The argument, for the message.
+        graph: What it is.
+        num_players: How many players it must have, if that is known.
+    """
+    checked_instance(name, graph, PlayerGraph, "a mage.PlayerGraph, such as game.graph")
+    if num_players is not None and graph.num_players != num_players:
+        raise ValueError(f"{name} must have {num_players} players, got {graph.num_players}")
+    players: PlayerGraph = graph
+    return players
+
+
 def checked_player(player: Any, num_players: int) -> int:
     """A player's number, or an error that says what is wrong with it."""
     try:
@@ -315,15 +342,11 @@ def checked_player(player: Any, num_players: int) -> int:
     return number
 
 
-def _as_array(source: Any) -> AnyArray:
-    if hasattr(source, "detach"):
-        source = source.detach().cpu().numpy()
-    return np.asarray(source)
-
-
-def _shortened(value: Any) -> str:
-    text = repr(value)
-    return text if len(text) <= 80 else f"{text[:80]} …"
+def _as_array(name: str, source: Any) -> AnyArray:
+    try:
+        return np.asarray(source.detach().cpu() if hasattr(source, "detach") else source)
+    except (TypeError, ValueError, AttributeError, RuntimeError):
+        raise ValueError(f"{name} must be an array, got {shortened(source)}") from None
 
 
 def _checked_count(num_players: int) -> int:
@@ -341,9 +364,9 @@ def _checked_count(num_players: int) -> int:
 def _normalised(edges: Any, num_players: int) -> Integers:
     """Undirected edges [e, 2] with i < j, each once, sorted."""
     try:
-        pairs = _as_array(edges if hasattr(edges, "shape") else list(edges))
-    except (TypeError, ValueError):
-        raise ValueError(f"edges must be pairs of players [e, 2], got {_shortened(edges)}") from None
+        pairs = _as_array("edges", edges if hasattr(edges, "shape") else list(edges))
+    except TypeError:
+        raise ValueError(f"edges must be pairs of players [e, 2], got {shortened(edges)}") from None
     if pairs.size == 0:
         return np.zeros((0, 2), dtype=np.int64)
     if pairs.ndim != 2 or pairs.shape[1] != 2:

@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from mage._core.checks import checked_number, checked_whole
+from mage._core.checks import checked_instance, checked_number, checked_numbers, checked_whole, shortened
 from mage._core.printing import printable
 from mage._core.typing import Floats, Integers
-from mage.graph import PlayerGraph, as_masks, checked_player
+from mage.graph import PlayerGraph, checked_player
+from mage.indices.consistency import check_fields, count_sets
 from mage.indices.errors import error_of_sum, noise
 from mage.indices.subsets import ranks, subsets_of_size
 
@@ -75,15 +76,17 @@ class Interactions:
     reason: str = ""
 
     def __post_init__(self) -> None:
-        expected = _count_sets(self.num_players, self.order, np.size(self.values))
+        check_fields(self)
+        object.__setattr__(self, "values", checked_numbers("values", self.values))
+        expected = count_sets(self.num_players, self.order, self.values.size)
         for name in ("values", "std_error"):
-            array = np.array(getattr(self, name), dtype=np.float64)
+            array = checked_numbers(name, getattr(self, name))
             if array.shape != (expected,):
                 raise ValueError(f"{name} must have shape [{expected}], got {list(array.shape)}")
             array.setflags(write=False)
             object.__setattr__(self, name, array)
         if self.error_parts is not None:
-            parts = np.array(self.error_parts, dtype=np.float64)
+            parts = checked_numbers("error_parts", self.error_parts)
             counts = np.cumsum([math.comb(self.num_players, size) for size in reversed(self.sizes)])
             if parts.ndim != 2 or parts.shape[1] not in counts:
                 raise ValueError(
@@ -225,6 +228,7 @@ class Interactions:
 
     def redrawn(self, generator: np.random.Generator) -> Interactions:
         """The same interactions with values redrawn within their errors."""
+        checked_instance("generator", generator, np.random.Generator, "a generator, as of numpy.random.default_rng(0)")
         return replace(self, values=self.values + noise(self.std_error, self.error_parts, generator))
 
     def top(self, count: int = 10, size: int | None = None, sign: int = 0) -> list[Term]:
@@ -236,6 +240,8 @@ class Interactions:
             sign: +1 for positive ones only, −1 for negative ones only.
         """
         count = checked_whole("count", count, least=0)
+        if not isinstance(sign, int) or sign not in (-1, 0, 1):
+            raise ValueError(f"sign must be 1, -1, or 0 for both, got {shortened(sign)}")
         subsets, values, errors = self.of_size(self.order if size is None else size)
         eligible = np.flatnonzero(values * sign > 0) if sign else np.arange(len(values))
         best = eligible[np.argsort(-np.abs(values[eligible]), kind="stable")][:count]
@@ -257,6 +263,8 @@ class Interactions:
         return interactions_html(self)
 
     # -- arithmetic: indices are linear in the game ---------------------------------------------------------------
+
+    __array_ufunc__ = None  # arrays cannot be added to an index, element by element
 
     def __add__(self, other: Interactions) -> Interactions:
         """The index of the sum of two games; errors are combined as those of independent runs (different seeds)."""
@@ -284,7 +292,7 @@ class Interactions:
     def __mul__(self, factor: float) -> Interactions:
         if not isinstance(factor, int | float | np.number):
             return NotImplemented
-        scale = float(factor)
+        scale = checked_number("factor", factor)
         return replace(
             self,
             values=scale * self.values,
@@ -300,13 +308,15 @@ class Interactions:
         return self if isinstance(other, int) and other == 0 else NotImplemented
 
     def __truediv__(self, divisor: float) -> Interactions:
+        if not checked_number("divisor", divisor):
+            raise ValueError("divisor must not be 0")
         return self * (1 / divisor)
 
     def __neg__(self) -> Interactions:
         return self * -1
 
     def __sub__(self, other: Interactions) -> Interactions:
-        return self + (-other)
+        return self + (-other) if isinstance(other, Interactions) else NotImplemented
 
     # -- keeping --------------------------------------------------------------------------------------------------
 
@@ -340,16 +350,18 @@ class Interactions:
     # -- inside ---------------------------------------------------------------------------------------------------
 
     def _slice(self, size: int) -> slice:
-        if not 1 <= size <= self.order:
+        if not 1 <= checked_whole("size", size) <= self.order:
             raise ValueError(f"size must lie in 1 … {self.order}, got {size}")
         start = sum(math.comb(self.num_players, smaller) for smaller in range(1, size))
         return slice(start, start + math.comb(self.num_players, size))
 
     def _checked(self, players: int | Iterable[int]) -> list[int]:
         if isinstance(players, np.ndarray) and players.dtype == np.bool_:
-            return np.flatnonzero(as_masks(players, self.num_players)[0]).tolist()
+            if players.shape != (self.num_players,):
+                raise ValueError(f"players must be a mask [{self.num_players}], got {list(players.shape)}")
+            return np.flatnonzero(players).tolist()
         listed = [players] if isinstance(players, int | np.integer) else players
-        if not isinstance(listed, Iterable):
+        if not isinstance(listed, Iterable) or getattr(listed, "ndim", 1) == 0:
             raise TypeError(f"players must be a player or several, got {players!r}")
         try:
             return [checked_player(player, self.num_players) for player in listed]
@@ -369,16 +381,6 @@ class Interactions:
             rows, columns = np.triu_indices(self.num_players, 1)
             result[rows, columns] = result[columns, rows] = numbers[self._slice(2)]
         return result
-
-
-def _count_sets(num_players: int, order: int, most: int) -> int:
-    """Sets of at most ``order`` players, counted up to ``most`` only: the numbers may come from a damaged file."""
-    total = 0
-    for size in range(1, min(order, num_players) + 1):
-        total += math.comb(num_players, size)
-        if total > most:
-            break
-    return total
 
 
 def _check_tau(tau: float | None) -> None:

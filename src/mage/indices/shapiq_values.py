@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from mage._core.checks import shortened
 from mage._core.optional import require
 from mage.graph import PlayerGraph
 from mage.indices.families import FAMILIES
@@ -34,6 +35,8 @@ def to_shapiq(interactions: Interactions) -> Any:
 
 def from_shapiq(values: Any, edges: Any = None) -> Interactions:
     """The same numbers as :class:`Interactions`; sets that shapiq left out are zero."""
+    if not all(hasattr(values, name) for name in ("index", "dict_values", "max_order", "n_players")):
+        raise TypeError(f"values must be shapiq.InteractionValues, got {shortened(values)}")
     family = next((f for f in FAMILIES.values() if f.shapiq_name == values.index), None)
     if family is None:
         choices = ", ".join(f.shapiq_name for f in FAMILIES.values())

@@ -8,22 +8,35 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from mage._core.checks import checked_whole, shortened
 from mage._core.typing import Floats, Integers, Masks
 from mage.games import Game
+
+_MOST_NODES = 100_000_000
 
 
 def as_array(values: Any, argument: str = "values") -> NDArray[Any]:
     """A numpy array of an array, a list or a tensor."""
-    if hasattr(values, "detach"):
-        values = values.detach().cpu().numpy()
     try:
-        return np.asarray(values)
-    except ValueError:
-        raise ValueError(f"{argument} must be an array, got lists of different lengths") from None
+        return np.asarray(values.detach().cpu() if hasattr(values, "detach") else values)
+    except (ValueError, TypeError, AttributeError, RuntimeError):
+        unequal = isinstance(values, list | tuple)
+        what = "lists of different lengths" if unequal else shortened(values)
+        raise ValueError(f"{argument} must be an array, got {what}") from None
+
+
+def checked_num_nodes(num_nodes: Any) -> int | None:
+    """The number of nodes of a graph if it is given, or an error that names it."""
+    if num_nodes is None:
+        return None
+    if (count := checked_whole("num_nodes", num_nodes)) > _MOST_NODES:
+        raise ValueError(f"num_nodes must be at most {_MOST_NODES:,}, got {count:,}")
+    return count
 
 
 def node_set(nodes: Any, num_nodes: int | None = None, argument: str = "nodes") -> frozenset[int]:
     """Nodes from an explanation, motifs, a boolean mask, or node numbers."""
+    num_nodes = checked_num_nodes(num_nodes)
     if hasattr(nodes, "motifs"):
         nodes = getattr(nodes.motifs, "nodes", None) or [node for motif in nodes.motifs for node in motif.nodes]
     array = as_array(list(nodes) if isinstance(nodes, set | frozenset | range) else nodes, argument)
@@ -63,6 +76,7 @@ def motif_labels(motifs: Any, num_nodes: int | None, argument: str) -> Integers:
 
     Labels may number motifs from 0 with −1 outside, as ``node_motif`` of a dataset does, or from 1 with 0 outside.
     """
+    num_nodes = checked_num_nodes(num_nodes)
     if hasattr(motifs, "motifs"):
         all_motifs = motifs.motifs
         num_nodes = num_nodes if num_nodes is not None else int(motifs.num_nodes)
@@ -71,6 +85,8 @@ def motif_labels(motifs: Any, num_nodes: int | None, argument: str) -> Integers:
         labels = as_array(motifs, argument)
         if labels.ndim != 1 or (num_nodes is not None and len(labels) != num_nodes):
             raise ValueError(f"{argument} must be one label for each of {num_nodes} nodes, got shape {labels.shape}")
+        if labels.dtype.kind not in "biuf" or not np.array_equal(labels, np.round(labels)):
+            raise ValueError(f"{argument} must be whole numbers, one label for each node, got {shortened(motifs)}")
         labels = labels.astype(np.int64)
         return labels + 1 if (labels < 0).any() else labels
     if num_nodes is None:
@@ -86,9 +102,12 @@ def motif_labels(motifs: Any, num_nodes: int | None, argument: str) -> Integers:
 
 def paired_labels(motifs: Any, truth: Any, num_nodes: int | None) -> tuple[Integers, Integers]:
     """Labels of the nodes by an explanation and by the ground truth; either may say how many nodes there are."""
-    sizes = (size for size in (num_nodes, _size(truth), _size(motifs)) if size is not None)
+    sizes = (size for size in (checked_num_nodes(num_nodes), _size(truth), _size(motifs)) if size is not None)
     num_nodes = next(sizes, None)
-    return motif_labels(motifs, num_nodes, "motifs"), motif_labels(truth, num_nodes, "truth")
+    labels, true_labels = motif_labels(motifs, num_nodes, "motifs"), motif_labels(truth, num_nodes, "truth")
+    if len(labels) != len(true_labels):
+        raise ValueError(f"motifs and truth must have as many labels, got {len(labels)} and {len(true_labels)}")
+    return labels, true_labels
 
 
 def _size(motifs: Any) -> int | None:

@@ -101,9 +101,13 @@ def signed_f1(positive: Any, negative: Any, signs: Any) -> float:
     Returns:
         2 · right nodes / (nodes of the explanation + nodes of the ground truth); NaN where the ground truth is empty.
     """
-    truth = as_array(signs)
+    truth = finite(signs, "signs")
+    if truth.ndim != 1 or not np.isin(truth, (-1, 0, 1)).all():
+        raise ValueError(f"signs must have 1, 0 or -1 for each node, got an array of shape {list(truth.shape)}")
     sides = ((positive, truth > 0), (negative, truth < 0))
-    node_sets = [node_set(nodes, len(truth), "nodes") for nodes, _ in sides]
+    node_sets = [
+        node_set(nodes, len(truth) or None, name) for nodes, name in ((positive, "positive"), (negative, "negative"))
+    ]
     true = [set(np.flatnonzero(mask).tolist()) for _, mask in sides]
     right = sum(len(nodes & side) for nodes, side in zip(node_sets, true, strict=True))
     total = sum(map(len, (*node_sets, *true)))

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from mage._core.checks import checked_whole
+from mage._core.checks import checked_seed, checked_whole
 from mage._core.typing import Floats, Masks
 from mage.games import Game
 from mage.metrics._inputs import checked_game, node_mask
@@ -87,7 +87,7 @@ def robust_fidelity(game: Game, nodes: Any, alpha: float = 0.8, samples: int = 1
     checked_whole("samples", samples, least=2)
     inside = node_mask(nodes, checked_game(game).num_players)
     everyone = float(game.worth(np.ones((1, game.num_players), dtype=bool))[0])
-    streams = np.random.default_rng(seed).spawn(2)
+    streams = np.random.default_rng(checked_seed("seed", seed)).spawn(2)
     # Ω^α(S) leaves: those who stay of S do so with probability 1 − α, as do those of V∖S who stay in Fid⁻.
     plus, plus_error, plus_exact = _expected(game, ~inside, inside, 1 - alpha, samples, streams[0])
     minus, minus_error, minus_exact = _expected(game, inside, ~inside, 1 - alpha, samples, streams[1])

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Literal, TypeVar
 
+from mage._core.checks import checked_instance, checked_text, shortened
 from mage._core.importing import load_user_name
 from mage.metrics.cases import ExplainedGraph
 
@@ -83,12 +84,13 @@ def register(name: str, title: str, **properties: Any) -> Callable[[Measure], Me
 
 def metrics_for(case: type) -> dict[str, Metric]:
     """The registered metrics of a kind of case by name."""
+    checked_instance("case", case, type, "a class, such as mage.metrics.ExplainedGraph")
     return {name: metric for name, metric in METRICS.items() if case in metric.cases}
 
 
 def find_metric(name: str) -> Metric:
     """A registered metric, or the :class:`Metric` that a user's ``module:name`` stands for."""
-    if ":" in name:
+    if ":" in checked_text("name", name):
         metric = load_user_name("metrics", name)
         if not isinstance(metric, Metric):
             raise ValueError(f"metrics: {name!r} is of type {type(metric).__name__}; name a mage.metrics.Metric")
@@ -100,6 +102,11 @@ def find_metric(name: str) -> Metric:
 
 def measure_case(case: Any, names: Iterable[str]) -> dict[str, float | None]:
     """What is always measured of a case, and the metrics of these names."""
+    if not isinstance(names, Iterable) or isinstance(names, str | bytes):
+        raise TypeError(f"names must be a list of names of metrics, got {shortened(names)}")
+    names = [checked_text("names", name) for name in names]
+    if not any(type(case) in metric.cases for metric in METRICS.values()):
+        raise TypeError(f"case must be a mage.metrics.ExplainedGraph or GroupPredictions, got {shortened(case)}")
     always = (name for name, metric in metrics_for(type(case)).items() if metric.always)
     record: dict[str, float | None] = {}
     for name in dict.fromkeys([*always, *names]):

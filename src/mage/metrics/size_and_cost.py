@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from mage._core.checks import checked_whole
 from mage.metrics._inputs import node_set
 from mage.metrics.cases import ExplainedGraph, GroupPredictions
 from mage.metrics.registry import register
@@ -11,7 +12,8 @@ from mage.metrics.registry import register
 
 def sparsity(nodes: Any, num_nodes: int) -> float:
     """Share of the nodes that an explanation leaves out, 1 − |S| / n."""
-    return 1 - len(node_set(nodes, num_nodes)) / num_nodes
+    count = checked_whole("num_nodes", num_nodes)
+    return 1 - len(node_set(nodes, count)) / count
 
 
 @register("sparsity", "sparsity", better=None, scale="unit", always=True)

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from mage.metrics._inputs import as_array
+from mage._core.checks import checked_numbers
 
 
 @dataclass(frozen=True)
@@ -28,8 +28,10 @@ class Summary:
 
 
 def summarise(values: Any) -> Summary:
-    """Mean, standard error and counts of values, NaN being undefined."""
-    array = as_array(values).astype(np.float64).ravel()
+    """Mean, standard error and counts of values; NaN and None are undefined."""
+    if isinstance(values, list | tuple):
+        values = [np.nan if value is None else value for value in values]
+    array = checked_numbers("values", values).ravel()
     defined = array[~np.isnan(array)]
     count = len(defined)
     mean = float(defined.mean()) if count else float("nan")

@@ -118,6 +118,7 @@ class _Search(NamedTuple):
         signed_motifs = self.run(replace(balanced, objective="signed"))
         # Larger motifs are always needed more, so that both get the same number of nodes.
         balanced_motifs = self.run(replace(balanced, max_nodes=signed_motifs.max_nodes))
+        balanced_motifs = replace(balanced_motifs, path=signed_motifs.path)
         if set(balanced_motifs.nodes) == set(signed_motifs.nodes):
             return signed_motifs
         masks = np.zeros((2, self.graph.num_players), dtype=np.bool_)
@@ -126,7 +127,7 @@ class _Search(NamedTuple):
         _, (without_signed, without_balanced) = effects_of(self.effects, masks)
         if without_signed < without_balanced if tau else without_signed > without_balanced:
             return signed_motifs
-        return balanced_motifs if request.max_nodes != AUTO else self.run(balanced)
+        return balanced_motifs
 
 
 def family_objective(interactions: Interactions, family: MotifSet) -> float:

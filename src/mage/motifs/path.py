@@ -4,11 +4,15 @@ The search is fast enough to solve every size M. While a family is incomplete ea
 before, since it closes interactions with all that are there; once it is complete the next node adds little. So the size
 at which the last node adds most is where a motif ends. The merit of a size is
 
-    gain(M) · objective(M) / M^0.7,    gain(M) = objective(M) − objective(M − 1),
+    gain(M) · objective(M) / M^0.6,    gain(M) = objective(M) − objective(M − 1),
 
 which prefers families that explain much to small ones, and small ones among those. Sizes within a fifth of the largest
-merit are as good as each other by this measure; where the model can be asked, the one is taken whose family has the
-largest effect: the output with only it, minus the output without it.
+merit are as good as each other by this measure. Where the model can be asked, the one of them is taken with the largest
+
+    sufficiency − 1.5 · M / n,
+
+where sufficiency is the part of the output's change, from no node to all of them, that the family makes alone, at most
+1. A family that says it all has no use for further nodes, and a family of two thirds of the nodes must say it all.
 """
 
 from __future__ import annotations
@@ -30,8 +34,9 @@ Effects = Callable[[Masks], tuple[Floats, Floats]]
 """From groups of players, as booleans [q, n], to the output with only each group, and the output without it."""
 
 _EVEN = 0.5  # τ that favours neither side
-_PENALTY = 0.7  # power of M that a larger family must make up for
+_PENALTY = 0.6  # power of M that a larger family must make up for
 _CLOSE = 0.8  # share of the largest merit from which on sizes are equally good
+_SIZE_COST = 1.5  # sufficiency that a family of all players must make up for
 _PATH_WORK = 50  # a size on the path gets this part of the search nodes that a single search gets
 
 
@@ -60,9 +65,10 @@ def chosen_size(
     close = np.flatnonzero(merits >= _CLOSE * merits.max())
     best = close[np.argmax(merits[close])]
     if effects is not None and len(close) > 1:
-        alone, without = effects_of(effects, np.stack([solutions[place].labels > 0 for place in close]))
-        differences = alone - without
-        best = close[np.argmax(differences if request.weight >= _EVEN else -differences)]
+        sufficient = _sufficiency(effects, np.stack([solutions[place].labels > 0 for place in close]), request)
+        shares = np.asarray(sizes)[close] / graph.num_players
+        # Rounded, so that noise of the last digits does not decide between sizes that say the same.
+        best = close[np.argmax(np.round(sufficient - _SIZE_COST * shares, 6))]
     return sizes[int(best)], steps
 
 
@@ -79,6 +85,17 @@ def effects_of(effects: Effects, masks: Masks) -> tuple[Floats, Floats]:
         shapes = f"{list(alone.shape)} and {list(without.shape)}"
         raise ValueError(f"effects must return two arrays of {len(masks)} numbers, got shapes {shapes}")
     return alone, without
+
+
+def _sufficiency(effects: Effects, families: Masks, request: MotifRequest) -> Floats:
+    """The part of the output's change from no player to all of them that each family makes alone, at most 1."""
+    everyone = np.ones_like(families[:1])
+    alone, without = effects_of(effects, np.concatenate([families, everyone]))
+    full, empty = alone[-1], without[-1]
+    changes = (alone[:-1] - empty) * (1 if request.weight >= _EVEN else -1)
+    span = abs(full - empty)
+    parts: Floats = changes / span if span > 0 else np.sign(changes)
+    return np.minimum(parts, 1.0)
 
 
 def _solved(

@@ -9,6 +9,7 @@ import numpy as np
 
 from mage._core.optional import require
 from mage.drawing import Scene, drawable, scene_of, undirected_edges
+from mage.drawing.scene import important_nodes
 from mage.drawing.scenes import graph_scene, types_of
 from mage.plots.indices import sign_map
 from mage.plots.scene import draw_scene
@@ -128,7 +129,7 @@ def _placed(explanation: Explanation, positions: Any) -> Scene:
         raise ValueError(f"positions must have shape [{explanation.num_nodes}, 2], got {list(place.shape)}")
     lengths = [float(np.linalg.norm(place[i] - place[j])) for i, j in edges]
     spread = place / (float(np.median(lengths)) if any(lengths) else 1.0)
-    return graph_scene(explanation.names, edges, spread, types_of(explanation))
+    return graph_scene(explanation.names, edges, spread, types_of(explanation), important_nodes(explanation))
 
 
 def _players_by_motif(explanation: Explanation) -> list[int]:

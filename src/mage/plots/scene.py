@@ -55,7 +55,7 @@ def draw_scene(axes: Axes, explanation: Explanation, scene: Scene, labels: bool 
         _add_path(axes, ink.path, **({"linewidth": max(ink.width, 0.5) * points, "zorder": 5} | style))
     _draw_rings(axes, scene, explanation, points)
     if labels:
-        _draw_labels(axes, scene, points)
+        _draw_labels(axes, scene, explanation, points)
     for rank, motif in enumerate(motifs):
         for x, y in badge_places(scene, motif.motif.nodes):
             _draw_badge(axes, x, y, motif, rank, points)
@@ -204,12 +204,11 @@ def _draw_rings(axes: Axes, scene: Scene, explanation: Explanation, points: floa
             _add_circle(axes, scene.places[node], scene.radius + more, zorder=6, **style)
 
 
-def _draw_labels(axes: Axes, scene: Scene, points: float) -> None:
+def _draw_labels(axes: Axes, scene: Scene, explanation: Explanation, points: float) -> None:
     from matplotlib.patheffects import withStroke
 
-    for place, label in zip(scene.places.tolist(), scene.labels, strict=True):
-        if label is None:
-            continue
+    for node, label in scene.shown_names(explanation):
+        place = scene.places[node]
         size = WORD_SIZE if scene.kind == "sentence" else 11.0 if label.inside else LABEL_SIZE
         halo = [] if label.inside else [withStroke(linewidth=3 * points, foreground=SURFACE, alpha=0.85)]
         axes.text(

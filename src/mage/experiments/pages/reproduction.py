@@ -68,7 +68,7 @@ def _summary(cells: dict[str, list[Cell]], statuses: Sequence[CellStatus]) -> It
         f"All tables of the paper, computed by this library on the networks of the paper's authors (on ours for text, "
         f"images and the sets that the paper does not have), from the records in `results`. {finished} of "
         f"{len(statuses)} cells are finished ({100 * finished / len(statuses):.0f} %), {started} rest on fewer graphs "
-        f"than planned. `mage benchmark --all-tables --status --store results` lists what is missing, the same command "
+        f"than planned. `mage benchmark --all-tables --status` lists what is missing, the same command "
         f"without `--status` computes it, and `{COMMAND}` makes this page again."
     )
     compared = [cell for name in _STANDING for cell in cells.get(name, [])]

@@ -189,7 +189,8 @@ class GroupAttribution(Procedure):
 
     def __init__(self, experiment: Experiment, inputs: Inputs) -> None:
         super().__init__(experiment, inputs)
-        if inputs.checkpoints is not None or inputs.models is not None:
+        folders_must_be_used = not inputs.zoo_where_missing
+        if folders_must_be_used and (inputs.checkpoints is not None or inputs.models is not None):
             raise ValueError(f"checkpoints, models: folders of graph networks; {experiment.name} is about images")
         self.settings = GroupSettings.of(experiment.settings)
 

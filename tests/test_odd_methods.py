@@ -10,11 +10,7 @@ from torch_geometric.data import Data, HeteroData
 import mage
 from mage.graph import packing
 from mage.testing import random_game
-from tests.helpers.odd_inputs import Net, graph
-from tests.test_odd_inputs import outcome
-from tests.test_odd_results import VALUES
-
-PATH = [(0, 1), (1, 2), (2, 3), (3, 4)]
+from tests.helpers.odd_inputs import PATH, VALUES, Net, graph, outcome
 
 
 @pytest.fixture(scope="module")

@@ -10,22 +10,9 @@ from mage import metrics
 from mage.graph import PlayerGraph
 from mage.motifs import MotifRequest
 from mage.testing import random_game
-from tests.helpers.odd_inputs import ODD, Net, graph
+from tests.helpers.odd_inputs import VALUES, Net, graph, outcome
 from tests.helpers.typed_graphs import model_on, typed_graph
-from tests.test_odd_inputs import outcome
 
-VALUES = ODD | {
-    "None": None,
-    "half": 0.5,
-    "range": range(3),
-    "function": lambda *_: 1,
-    "texts": ["a", "b"],
-    "whole numbers": np.arange(4),
-    "decisions": np.array([True, False, True, False]),
-    "cube": np.zeros((2, 2, 2)),
-    "nothing of nothing": [[]],
-    "graph": graph(),
-}
 INDEX = ["order", "budget", "permutations", "samples", "orderings", "callback", "progress", "request", "until"]
 MOTIFS = [*MotifRequest.__dataclass_fields__, "request", "least_nodes", "effects"]
 

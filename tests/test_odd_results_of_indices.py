@@ -8,10 +8,7 @@ import pytest
 import mage
 from mage import metrics
 from mage.testing import random_game
-from tests.helpers.odd_inputs import Net, graph
-from tests.test_odd_inputs import outcome
-from tests.test_odd_methods import PATH
-from tests.test_odd_results import VALUES
+from tests.helpers.odd_inputs import PATH, VALUES, Net, graph, outcome
 
 TRUTH = np.array([True, False, True, False, False])
 SIGNS = np.array([1, -1, 0, 0, 0])

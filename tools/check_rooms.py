@@ -100,13 +100,16 @@ def _long_file(path: Path) -> Iterator[str]:
         yield f"{path.as_posix()}:{MAX_LINES + 1}: {lines} lines; at most {MAX_LINES}"
 
 
-def check_sizes(folder: Path) -> Iterator[str]:
-    """Long files and long signatures of a folder outside the package, where no function is public."""
+def check_others(folder: Path) -> Iterator[str]:
+    """Long files and signatures, and tests that import tests, in a folder outside the package."""
     for path in sorted(folder.rglob("*.py")):
         yield from _long_file(path)
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"), str(path))):
             if isinstance(node, Function) and (count := _parameters(node)) > MAX_OTHER:
                 yield f"{path.as_posix()}:{node.lineno}: {node.name} has {count} parameters; at most {MAX_OTHER}"
+            for names in _imported(node, ()):
+                if any(name.startswith("test_") for name in names):
+                    yield f"{path.as_posix()}:{getattr(node, 'lineno', 1)}: a test imports another; use tests/helpers"
 
 
 def _repeated_classes(root: Path) -> Iterator[str]:
@@ -157,7 +160,7 @@ def check(root: Path, exceptions: Mapping[tuple[str, str, str], str] = EXCEPTION
 
 if __name__ == "__main__":
     folders = [Path(name) for name in sys.argv[1:] or ("src/mage", "tests", "benchmarks", "examples", "docs", "tools")]
-    messages = (*check(folders[0]), *(message for folder in folders[1:] for message in check_sizes(folder)))
+    messages = (*check(folders[0]), *(message for folder in folders[1:] for message in check_others(folder)))
     problems = list(dict.fromkeys(messages))
     print("\n".join(problems) or f"the rooms of {folders[0].as_posix()} are in order")
     sys.exit(bool(problems))

@@ -1,6 +1,9 @@
 """Values that people pass by mistake, and a small model and graph to pass them with."""
 
 import math
+import re
+import traceback
+from pathlib import Path
 
 import numpy as np
 import torch
@@ -8,6 +11,10 @@ from torch import nn
 from torch_geometric.data import Data
 from torch_geometric.nn import GraphConv, global_mean_pool
 
+import mage
+
+HERE = str(Path(mage.__file__).parent)
+PATH = [(0, 1), (1, 2), (2, 3), (3, 4)]
 ODD = {
     "nan": math.nan,
     "infinity": math.inf,
@@ -50,3 +57,28 @@ def graph(**changes):
     generator = torch.Generator().manual_seed(0)
     plain = {"x": torch.rand(5, 3, generator=generator), "edge_index": torch.cat([edges, edges.flip(0)], dim=1)}
     return Data(**plain | changes)
+
+
+VALUES = ODD | {
+    "None": None,
+    "half": 0.5,
+    "range": range(3),
+    "function": lambda *_: 1,
+    "texts": ["a", "b"],
+    "whole numbers": np.arange(4),
+    "decisions": np.array([True, False, True, False]),
+    "cube": np.zeros((2, 2, 2)),
+    "nothing of nothing": [[]],
+    "graph": graph(),
+}
+
+
+def outcome(call, *names):
+    """What a call returns; an error must name an argument, and must be raised by mage itself."""
+    try:
+        return call()
+    except (ValueError, TypeError, KeyError) as caught:
+        error = caught
+    assert any(re.search(rf"\b{name}\b", str(error)) for name in names), f"{error} names none of {names}"
+    assert traceback.extract_tb(error.__traceback__)[-1].filename.startswith(HERE)
+    return None

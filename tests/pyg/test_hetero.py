@@ -18,6 +18,8 @@ from tests.helpers.typed_graphs import COUNTS, WIDTHS, Link, Pooled, Sage, ready
 OPTIONS = {"num_motifs": 1, "max_nodes": 3, "order": 2}
 TWO = ("x_dict", "edge_index_dict")
 INDICES = {"all": None, "one": 2, "several": torch.arange(3)}
+LAYERS = {layer.__name__: layer for layer in (HGTConv, HANConv, HeteroConv)}
+ATTENTION = [(layer, index) for layer in LAYERS for index in INDICES]
 
 
 class Papers(nn.Module):
@@ -129,12 +131,12 @@ class FirstCall(nn.Module):
 
 
 @pytest.mark.parametrize("masks", [(None, "object"), ("attributes", "object")], ids=str)
-@pytest.mark.parametrize("index", INDICES)
-@pytest.mark.parametrize("layer", [HGTConv, HANConv, HeteroConv])
-def test_layers_by_attention(layer, index, masks):
+@pytest.mark.parametrize("case", long_but_some(ATTENTION, [case for case in ATTENTION if "one" in case]), ids=str)
+def test_layers_by_attention(case, masks):
+    layer, index = case
     data = typed_graph()
     torch.manual_seed(0)
-    model = FirstCall(data.metadata(), layer).double()
+    model = FirstCall(data.metadata(), LAYERS[layer]).double()
     explanation = explained(model, data, masks=masks, index=INDICES[index])
     check(explanation, data, masks)
     assert len(explanation.explanations) == {"all": 5, "one": 1, "several": 3}[index]

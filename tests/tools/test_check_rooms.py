@@ -165,8 +165,15 @@ def test_long_signatures_are_refused(tmp_path, file, name, limit):
 def test_other_folders_have_the_same_limits(tmp_path):
     (tmp_path / "test_a.py").write_text("\n" * 401, encoding="utf-8")
     (tmp_path / "b.py").write_text(with_parameters("helper", 10) + with_parameters("public", 11), encoding="utf-8")
-    messages = [message.removeprefix(f"{tmp_path.as_posix()}/") for message in rooms.check_sizes(tmp_path)]
+    messages = [message.removeprefix(f"{tmp_path.as_posix()}/") for message in rooms.check_others(tmp_path)]
     assert messages == ["b.py:2: public has 11 parameters; at most 10", "test_a.py:401: 401 lines; at most 400"]
+
+
+@pytest.mark.parametrize("line", ["from tests.a.test_a import f", "import tests.test_a", "from tests import test_a"])
+def test_tests_import_no_tests(tmp_path, line):
+    (tmp_path / "test_b.py").write_text(f"import pytest\n{line}\n", encoding="utf-8")
+    (message,) = rooms.check_others(tmp_path)
+    assert message.endswith("test_b.py:2: a test imports another; use tests/helpers")
 
 
 @pytest.mark.parametrize("lazily", [False, True])

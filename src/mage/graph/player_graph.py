@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 _BLOCK_ROWS = 1 << 15
 _MOST_ROWS = 1 << 24
 _COUNTING_STEPS = 100_000
-_MOST_BYTES = 1 << 33
+_MOST_BYTES = 1 << 30  # of one array of coalitions
 _MOST_PLAYERS = 1 << 16  # the bits of their adjacency take n² / 8 bytes
 
 

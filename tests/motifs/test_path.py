@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mage import Game, find_motifs, interactions
+from mage import find_motifs
 from mage.motifs import BOTH, MotifRequest
 from mage.testing import random_graph
 
@@ -68,26 +68,33 @@ def test_each_side_is_what_a_search_of_its_own_finds(seed):
     assert not set(motifs.nodes) & set(motifs.against.nodes)
 
 
-def test_among_equal_sizes_the_model_decides():
-    game = Game(lambda masks: masks[:, :4].all(axis=1) * 1.0 + masks[:, :5].all(axis=1) * 0.98, 10, nx.path_graph(10))
-    index = interactions(game, order=2)
+def test_a_group_is_found_where_all_nodes_interact():
+    """Each further node adds more than the one before, since it interacts with more; only the group ends."""
+    matrix = np.full((20, 20), 0.3)
+    matrix[4:9, 4:9] = 1.0
+    np.fill_diagonal(matrix, 0.0)
+    result = find_motifs(matrix, nx.path_graph(20), tau=1.0)
+    assert [motif.nodes for motif in result] == [(4, 5, 6, 7, 8)]
+    gains = np.diff([step.objective for step in result.path])
+    assert gains[-1] > gains[:4].max() * 0.65
+    assert max(step.objective for step in result.path) > 2 * result.objective
+
+
+def test_the_model_is_asked_about_close_sizes_only():
     calls = []
 
     def effects(masks):
-        calls.append(len(masks))
-        return -masks.sum(axis=1), np.zeros(len(masks))  # the smallest group has the largest effect
+        calls.append(masks.sum(axis=1).tolist())
+        return masks.sum(axis=1) * 1.0, np.zeros(len(masks))
 
-    plain = find_motifs(index)
-    decided = find_motifs(index, effects=effects)
-    assert decided.max_nodes <= plain.max_nodes
-    close = [step for step in plain.path if step.merit >= 0.9 * max(other.merit for other in plain.path)]
-    assert not calls or calls[0] == len(close)
+    find_motifs(*close_sizes(), tau=1.0, effects=effects)
+    assert calls == [[4, 5, 10]]  # all nodes are the unit
 
 
 def close_sizes():
-    """Sizes four and five are about as good as each other: the fifth node adds almost as much as the fourth."""
+    """Sizes four and five are about as good as each other: the fifth node adds half of what the fourth adds."""
     matrix, edges = planted({(0, 1, 2, 3): 1.0}, num_nodes=10)
-    matrix[4, :4] = matrix[:4, 4] = 0.6
+    matrix[4, :4] = matrix[:4, 4] = 0.4
     merits = [step.merit for step in find_motifs(matrix, edges).path]
     assert sum(merit >= 0.8 * max(merits) for merit in merits) == 2
     return matrix, edges

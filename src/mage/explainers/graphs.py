@@ -68,7 +68,7 @@ def explain(
             ``(("user", 3), ("item", 5))``.
         num_motifs: m, the largest number of groups; up to three by default.
         max_nodes: M, nodes in all groups together: a count, or a share of the players. By default the size at which the
-            last node adds most, see :mod:`mage.motifs.path`.
+            last node adds much and the next one little, see :mod:`mage.motifs.path`.
         tau: By default there is one search for groups for the output and one for groups against it
             (:attr:`Explanation.against`). A number τ weights both sides in one search: 1 only for, 0 only against.
         output: ``"logit"``, ``"probability"``, ``"log-probability"``, ``"log-odds"`` or ``"bounded-log-odds"`` of the

@@ -49,7 +49,8 @@ def find_motifs(
         edges: The graph; needed with a plain matrix, otherwise that of the interactions.
         num_motifs: m, the largest number of motifs; ``"auto"``, the default, allows three.
         max_nodes: M, nodes in all motifs together: a whole number, a share of n in (0, 1) (at least one node), or
-            ``"auto"``, the default: the size at which the last node adds most, see :mod:`mage.motifs.path`.
+            ``"auto"``, the default: the size at which the last node adds much and the next one little, see
+            :mod:`mage.motifs.path`.
         tau: ``"both"``, the default: motifs for the output and, separately, motifs against it, in
             :attr:`MotifSet.against`. Or τ in [0, 1], which weights both sides in one search.
         connected: False lets a motif be any set of nodes.

@@ -2,12 +2,15 @@
 
 The search is fast enough to solve every size M. While a family is incomplete each further node adds more than the one
 before, since it closes interactions with all that are there; once it is complete the next node adds little. So the size
-at which the last node adds most is where a motif ends. The merit of a size is
+at which the last node adds most, and the next one little, is where a motif ends. The merit of a size is
 
-    gain(M) · objective(M) / M^0.6,    gain(M) = objective(M) − objective(M − 1),
+    gain(M) · objective(M) · √stop(M) / M^0.3,    gain(M) = objective(M) − objective(M − 1),
+                                                  stop(M) = 1 − gain(M + 1) / gain(M), at least 0.
 
-which prefers families that explain much to small ones, and small ones among those. Sizes within a fifth of the largest
-merit are as good as each other by this measure. Where the model can be asked, the one of them is taken with the largest
+It prefers families that explain much, that are complete, and that are small. Where interactions are spread over a whole
+graph, every further node adds more than the one before: no large size stops the growth, and a small complete group is
+taken. Sizes within a fifth of the largest merit are as good as each other by this measure. If the model can be asked,
+the one of them is taken with the largest
 
     sufficiency − 1.5 · M / n,
 
@@ -34,7 +37,9 @@ Effects = Callable[[Masks], tuple[Floats, Floats]]
 """From groups of players, as booleans [q, n], to the output with only each group, and the output without it."""
 
 _EVEN = 0.5  # τ that favours neither side
-_PENALTY = 0.6  # power of M that a larger family must make up for
+_PENALTY = 0.3  # power of M that a larger family must make up for
+_STOP_POWER = 0.5  # of the part of the gain that the next node does not have
+_LEAST_STOP = 1e-3  # so that sizes can be compared where no size stops the growth
 _CLOSE = 0.8  # share of the largest merit from which on sizes are equally good
 _SIZE_COST = 1.5  # sufficiency that a family of all players must make up for
 _PATH_WORK = 50  # a size on the path gets this part of the search nodes that a single search gets
@@ -123,7 +128,10 @@ def _steps(problems: list[MotifProblem], solutions: list[Solution], sizes: list[
     objectives = np.array([p.objective(s.labels) for p, s in zip(problems, solutions, strict=True)])
     objectives = np.maximum.accumulate(np.maximum(objectives, 0.0))
     gains = np.diff(objectives, prepend=0.0) / np.diff(sizes, prepend=0)
-    merits = gains * objectives / np.asarray(sizes) ** _PENALTY
+    # Nothing is known of the node after the largest size: it may add as much as the last one.
+    next_gains = np.append(gains[1:], gains[-1])
+    stops = 1 - np.minimum(np.divide(next_gains, gains, out=np.ones_like(gains), where=gains > 0), 1)
+    merits = gains * objectives * (_LEAST_STOP + stops) ** _STOP_POWER / np.asarray(sizes) ** _PENALTY
     return tuple(
         PathStep(
             max_nodes=size,

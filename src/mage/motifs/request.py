@@ -43,7 +43,7 @@ class MotifRequest:
     Attributes:
         num_motifs: m, the largest number of motifs; ``"auto"`` allows three.
         max_nodes: M, nodes in all motifs together: a whole number, a share of the nodes in (0, 1), or ``"auto"``: the
-            size at which the last node adds most, see :mod:`mage.motifs.path`.
+            size at which the last node adds much and the next one little, see :mod:`mage.motifs.path`.
         tau: ``"both"`` finds motifs for the output and, among all other nodes, motifs against it, each in its
             own search. A number τ in [0, 1] weights both sides in one search: 1 finds only motifs for it, 0 only
             motifs against it.

@@ -57,7 +57,7 @@ class PathStep:
         max_nodes: M.
         num_motifs: Motifs of the family.
         objective: What it is worth to the search.
-        merit: What decides: the gain of the last node times the objective, divided by M^0.6.
+        merit: What decides: large where the last node adds much and the next one little; see :mod:`mage.motifs.path`.
         optimal: Whether it is proven best.
     """
 

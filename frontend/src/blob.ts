@@ -3,6 +3,9 @@
 import { svg } from "./dom";
 import type { MotifShape, Point } from "./ground";
 
+const FAR = 1.6; // a second ring of places for badges
+const FAR_PENALTY = 4; // what such a place must gain
+
 /** Edges inside a set of nodes. */
 export function edgesWithin(nodes: number[], edges: [number, number][]): [number, number][] {
   const inside = new Set(nodes);
@@ -34,6 +37,7 @@ export function blob(
   strength: number,
   side: "for" | "against",
   taken: Point[] = [],
+  crowded = false,
 ): MotifShape {
   const dots = nodes.map((node) => `M${at(places[node])}h.01`);
   const lines = edgesWithin(nodes, edges).map(([i, j]) => `M${at(places[i])}L${at(places[j])}`);
@@ -48,12 +52,14 @@ export function blob(
   if (side === "against") {
     parts.push(svg("path", { d, class: "blob", stroke: "url(#hatch)", "stroke-width": 2 * radius }));
   }
-  const badges = connectedParts(nodes, edges).map((part) => freePlace(part, edges, places, radius + 11, taken));
+  const badges = connectedParts(nodes, edges).map((part) => freePlace(part, edges, places, radius + 11, taken, crowded));
   return { parts, badges };
 }
 
 /** A place at the border of a motif that is far from all nodes, edges and names; of equal ones the highest. */
-function freePlace(nodes: number[], edges: [number, number][], places: Point[], distance: number, names: Point[]): Point {
+function freePlace(nodes: number[], edges: [number, number][], places: Point[], distance: number, names: Point[], crowded: boolean): Point {
+  // In drawings of many nodes there is little room beside a node: a badge may stand further away.
+  const rings = crowded ? [1, FAR] : [1];
   const between = (a: Point, b: Point, share: number) => ({ x: a.x + share * (b.x - a.x), y: a.y + share * (b.y - a.y) });
   const taken = [...places, ...names, ...edges.flatMap(([i, j]) => [0.25, 0.5, 0.75].map((share) => between(places[i], places[j], share)))];
   let best = places[nodes[0]];
@@ -61,11 +67,12 @@ function freePlace(nodes: number[], edges: [number, number][], places: Point[], 
   // The topmost few are candidates enough, and large motifs stay fast.
   const tops = [...nodes].sort((a, b) => places[a].y - places[b].y).slice(0, 12);
   for (const node of tops) {
-    for (let step = 0; step < 12; step++) {
+    for (let step = 0; step < 12 * rings.length; step++) {
       const angle = (step * Math.PI) / 6;
-      const spot = { x: places[node].x + distance * Math.cos(angle), y: places[node].y + distance * Math.sin(angle) };
+      const away = distance * rings[Math.floor(step / 12)];
+      const spot = { x: places[node].x + away * Math.cos(angle), y: places[node].y + away * Math.sin(angle) };
       const room = taken.reduce((least, other) => Math.min(least, (other.x - spot.x) ** 2 + (other.y - spot.y) ** 2), Infinity);
-      const worth = Math.min(Math.sqrt(room), 2 * distance) - 0.02 * spot.y;
+      const worth = Math.min(Math.sqrt(room), 2 * distance) - 0.02 * spot.y - (step < 12 ? 0 : FAR_PENALTY);
       if (worth > most) [best, most] = [spot, worth];
     }
   }

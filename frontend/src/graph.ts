@@ -49,6 +49,6 @@ export function graphGround(content: Content, drawing: Drawing): Ground {
       const [text, x, y, inside] = label;
       return { text, at: { x: places[node].x + x, y: places[node].y + y }, inside };
     },
-    motif: (nodes, strength, side, lines) => blob(nodes, lines ?? content.edges, places, drawing.reach, strength, side, names(nodes)),
+    motif: (nodes, strength, side, lines) => blob(nodes, lines ?? content.edges, places, drawing.reach, strength, side, names(nodes), drawing.crowded),
   };
 }

@@ -5,7 +5,8 @@ import pytest
 import torch
 from torch_geometric.data import Batch
 
-from mage._torch.masking import CUTTING_EDGES, MASKINGS, REPLACING_FEATURES, with_features_of_copies
+from mage._torch.conventions import MASKING_NAMES
+from mage._torch.masking import CUTTING_EDGES, MASKINGS, REPLACING_FEATURES, masking_named, with_features_of_copies
 from mage.games import ModelGame
 from tests.helpers.layers import graph, network
 from tests.helpers.precision import rounding
@@ -49,3 +50,12 @@ def test_graphs_with_types_take_the_maskings_they_know_of(new_masking):
     model, fields = model_on("hgt", data)
     with pytest.raises(ValueError, match="one of remove, split, zero, mean for a graph with types"):
         ModelGame(model, data, masking=new_masking, **{"output": "logit", **fields})
+
+
+def test_the_names_known_without_torch_are_those_of_the_table():
+    assert set(MASKING_NAMES) == set(MASKINGS)
+
+
+def test_a_name_that_is_close_is_suggested():
+    with pytest.raises(ValueError, match="did you mean 'remove'"):
+        masking_named("removed")

@@ -23,6 +23,7 @@ QUICK = """
 |explain-image none.png|train|train imagenet|train benzene --model mlp|datasets|datasets benzene|datasets nope
 |datasets --json|benchmark|benchmark nonsense|benchmark ablation --datasets mutagenic|benchmark ablation --graphs 0
 |benchmark ablation --export table.pdf|benchmark ablation --engine dask|report|report nowhere|demo --seed -1
+|explain --dataset demo --masking zeros|explain --smiles CC(O --dataset mutagenic
 |view nowhere.mage|compare a.mage b.mage|explain --smiles CCO --dataset benzen
 """
 
@@ -90,6 +91,7 @@ def test_options_are_grouped():
         (["explain", "--max-node", "3"], "--max-nodes"),
         (["explain", "--dataset", "mutagenc"], "mutagenic"),
         (["explain", "--dataset", "demo", "--method", "exakt"], "exact"),
+        (["explain", "--dataset", "demo", "--masking", "zeros"], "zero"),
         (["benchmark", "abaltion"], "ablation"),
     ],
 )
@@ -173,3 +175,17 @@ def test_steps_are_announced_on_terminals_only(monkeypatch, capsys):
     monkeypatch.setattr("sys.stderr.isatty", lambda: False)
     announce("loading the model")
     assert capsys.readouterr().err == ""
+
+
+def test_flags_do_not_look_as_if_they_took_a_value():
+    for name in commands():
+        help_text = run(name, "--help", env={"COLUMNS": "120"}).output
+        lines = [line for line in help_text.splitlines() if re.search(r"<bool>|BOOLEAN", line)]
+        assert all("--help" in line for line in lines), (name, lines)
+
+
+def test_the_first_hint_of_explain_can_be_followed():
+    result = run("explain")
+    assert result.exit_code == 2
+    assert "--smiles" in result.stderr
+    assert "mage explain --dataset demo" in result.stderr

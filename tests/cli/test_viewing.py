@@ -1,6 +1,7 @@
 """Pages of saved explanations from the command line."""
 
 import json
+import re
 import webbrowser
 from dataclasses import replace
 
@@ -60,3 +61,14 @@ def test_what_cannot_be_shown_is_named(saved, tmp_path):
     other = run("compare", saved[0], tmp_path / "small.mage")
     assert other.exit_code == 2
     assert "same graph" in other.output
+
+
+def test_a_comparison_fits_the_terminal(tmp_path, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "80")
+    names = tuple(f"protein number {node}" for node in range(12))
+    for seed in (0, 3):
+        replace(made_up(nx.cycle_graph(12), seed=seed), names=names).save(tmp_path / f"{seed}.mage")
+    result = run("compare", tmp_path / "0.mage", tmp_path / "3.mage")
+    assert result.exit_code == 0, result.output
+    assert max(map(len, result.output.splitlines())) <= 80
+    assert re.search(r"\n    \S", result.output), "a list that does not fit continues below, further to the right"

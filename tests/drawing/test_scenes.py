@@ -13,6 +13,7 @@ from PIL import Image
 
 import mage
 from mage.drawing import decode_runs, encode_runs, png_uri, scene_of, scene_svg
+from mage.drawing.motif_places import badge_places
 from mage.drawing.scene import LABEL_SIZE
 from mage.drawing.type_widths import text_width
 from mage.explanation import MoleculeSubject, Origin
@@ -117,3 +118,18 @@ def test_pictures_are_whole_and_ring_what_is_true(make):
     assert sum(name.startswith("badge-mark") for name in classes) >= len(explanation.motifs)
     against = sum(motif.sign < 0 for motif in explanation.motifs)
     assert ("url(#mage-hatch)" in scene_svg(explanation, scene)) == (against > 0)
+
+
+def test_badges_leave_names_free_in_drawings_of_many_nodes():
+    num_covered = 0
+    for seed in range(14):
+        graph = nx.connected_watts_strogatz_graph(60, 4, 0.1, seed=seed)
+        explanation = made_up(graph, seed, num_motifs=3, max_nodes=3, names=[f"node {node}" for node in graph])
+        scene = scene_of(explanation)
+        assert scene.crowded
+        badges = [place for motif in explanation.all_motifs for place in badge_places(scene, motif.nodes)]
+        for node, label in scene.shown_names(explanation):
+            free = 13 + text_width(label.text, LABEL_SIZE) / 2, 9.5 + LABEL_SIZE / 2
+            distances = np.abs(np.array(badges) - scene.places[node] - (label.x, label.y))
+            num_covered += int((distances < free).all(axis=1).any())
+    assert num_covered == 0

@@ -247,3 +247,15 @@ def test_other_methods_have_no_consequences():
     assert explanation.consequences is None
     assert explanation.to_dict()["consequences"] is None
     assert "alone" not in repr(explanation)
+
+
+def test_probabilities_that_hardly_change_point_to_the_scores():
+    class Sure(nn.Module):
+        def forward(self, x, edge_index, batch):
+            adds = global_add_pool(x[:, :1].abs(), batch)
+            return torch.cat([torch.zeros_like(adds), 20.0 + adds], dim=1)
+
+    explanation = explained(Sure(), graph(), tau=1.0, output="logit", masking="zero")
+    assert any(motif.sign > 0 for motif in explanation.motifs)
+    assert explanation.saturation.endswith("; probabilities hardly change, so compare the scores, which are in logits")
+    assert explanation.saturation in repr(explanation)

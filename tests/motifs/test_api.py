@@ -246,3 +246,10 @@ def test_the_proof_of_two_sides_is_that_of_the_less_sure_one():
     assert replace(motifs, against=unsure).proof == "within 50 % of the bound"
     assert replace(motifs, motifs=()).proof == "proven optimal"
     assert replace(motifs, motifs=(), against=replace(motifs.against, motifs=())).proof == "none found"
+
+
+@pytest.mark.parametrize(("num_motifs", "text"), [(1, "MotifSet(1 motif, "), (2, "MotifSet(2 motifs, ")])
+def test_the_number_of_motifs_reads_well(num_motifs, text):
+    matrix = np.diag([1.0, 0.0, 2.0])
+    motifs = find_motifs(matrix, edges=[(0, 1), (1, 2)], num_motifs=num_motifs, max_nodes=num_motifs, tau=1.0)
+    assert repr(motifs).startswith(text)

@@ -7,7 +7,7 @@ import torch
 from torch_geometric.data import Data
 
 import mage
-from mage.drawing import AGAINST, FOR
+from mage.drawing import AGAINST, FOR, shown_names
 from mage.plots import molecule_svg, plot_explanation, plot_indices, plot_sentence, plot_superpixels, save_figure
 from tests.helpers.demo import demo_of_both_sides
 from tests.helpers.graph_models import OneLayerNet, molecule
@@ -140,3 +140,19 @@ def test_types_are_named_above_the_drawing():
     figure.draw_without_rendering()
     assert [text.get_text() for text in axes.get_legend().get_texts()] == ["user", "item"]
     assert axes.get_legend().get_window_extent().y0 >= axes.get_window_extent().y1 - 1
+
+
+def test_every_kind_of_file_that_is_offered_can_be_written(explanation, tmp_path):
+    save_figure(explanation.plot(heat_map=False), tmp_path / "why.gif")
+    assert (tmp_path / "why.gif").read_bytes().startswith(b"GIF8")
+
+
+def test_atoms_have_the_same_names_in_figure_table_and_comparison():
+    explanation = mage.explain(OneLayerNet(8), molecule("c1ccccc1[N+](=O)[O-]"), num_motifs=2, max_nodes=4, tau=0.5)
+    assert explanation.names[6] == "6"
+    assert shown_names(explanation) == ["C0", "C1", "C2", "C3", "C4", "C5", "N6", "O7", "O8"][: explanation.num_nodes]
+    ticks = {tick.get_text() for tick in explanation.plot().axes[1].get_xticklabels()}
+    assert ticks == set(shown_names(explanation))
+    motif = explanation.all_motifs[0]
+    table = mage.report.explanation_page(explanation).partition("<noscript>")[2]
+    assert ", ".join(shown_names(explanation)[atom] for atom in motif.nodes) in table

@@ -188,8 +188,8 @@ def test_details_are_reached_and_left_by_keyboard(opened, page):
     details.locator("h2", has_text="Graph 50").wait_for()
     text = details.inner_text()
     assert "non-mutagen: the prediction is wrong" in text
-    assert re.search(r"for \+\s+\+2\s+amino NH₂\s+N 6, H 7, H 8", text)
-    assert re.search(r"against −\s+−0.5\s+C–H\s+C 3, H 11", text)
+    assert re.search(r"for \+\s+\+2\s+amino NH₂\s+N6, H7, H8", text)
+    assert re.search(r"against −\s+−0.5\s+C–H\s+C3, H11", text)
     assert "500 runs of the model" in text
     assert "proven optimal" in text
     view.page.keyboard.press("ArrowRight")

@@ -9,6 +9,7 @@ import torch
 from torch import Tensor
 from torch_geometric.data import Batch, Data
 
+from mage._core.checks import did_you_mean
 from mage._torch.graph_input import GraphInput
 
 
@@ -158,5 +159,6 @@ def masking_named(masking: Any) -> MaskingFunction:
         function: MaskingFunction = masking
         return function
     if masking not in MASKINGS:
-        raise ValueError(f"masking must be one of {', '.join(MASKINGS)} or a function; got {masking!r}")
+        hint = did_you_mean(masking, MASKINGS)
+        raise ValueError(f"masking must be one of {', '.join(MASKINGS)} or a function; got {masking!r}{hint}")
     return MASKINGS[masking]

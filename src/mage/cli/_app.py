@@ -46,16 +46,17 @@ def _print_version(show: bool) -> None:
 @app.callback()
 def _root(
     version: Annotated[
-        bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version.")
+        bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version.", metavar="")
     ] = False,
     verbose: Annotated[
-        bool, typer.Option("--verbose", help="Print the steps and the reasons for them to standard error.")
+        bool, typer.Option("--verbose", help="Print the steps and the reasons for them to standard error.", metavar="")
     ] = False,
     checkpoints_only: Annotated[
         bool,
         typer.Option(
             "--checkpoints-only",
             envvar="MAGE_CHECKPOINTS_ONLY",
+            metavar="",
             help="Run no code of third parties: refuse module:name and TorchScript files; read only checkpoints.",
         ),
     ] = False,

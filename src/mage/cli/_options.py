@@ -34,6 +34,17 @@ def option(panel: str, text: str, *flags: str) -> Any:
     return typer.Option(*flags, help=text, rich_help_panel=panel)
 
 
+def flag(panel: str, text: str, *flags: str) -> Any:
+    """An option without a value; the help of typer would show a type, as if there were one.
+
+    Args:
+        panel: Panel of the help that it is in.
+        text: What the help says about it.
+        flags: How it is written, where that is not its name.
+    """
+    return typer.Option(*flags, help=text, rich_help_panel=panel, metavar="")
+
+
 def sharing(**groups: Callable[..., Any]) -> Callable[[Command], Command]:
     """A decorator that adds the options of groups to those of a command, and prints its errors in one line each.
 

@@ -12,12 +12,12 @@ from rich.text import Text
 
 from mage.cli._app import PARTIAL, print_json, say_written
 from mage.cli._console import SafeConsole
-from mage.cli._options import RESULTS, check_files, option
+from mage.cli._options import RESULTS, check_files, flag, option
 
 if TYPE_CHECKING:
     from mage.explanation import Explanation
 
-AsJson = Annotated[bool, option(RESULTS, "Print JSON instead of text.", "--json")]
+AsJson = Annotated[bool, flag(RESULTS, "Print JSON instead of text.", "--json")]
 """The option of all commands that makes their output readable by programs."""
 
 

@@ -32,7 +32,9 @@ def check_sources(
         check_dataset(dataset, model, weights)
         return
     if model is None or data is None:
-        raise ValueError("give --model and --data, or --dataset")
+        raise ValueError(
+            "give --model and --data (or --smiles), or --dataset; mage explain --dataset demo needs nothing else"
+        )
     if graph is not None:
         raise ValueError("--graph needs --dataset; --data has only one graph")
     check_model(model)
@@ -248,3 +250,18 @@ def _tensors(path: Path, argument: str) -> dict[str, Any]:
     if not isinstance(loaded, dict):
         raise ValueError(f"{argument}: {path} must hold named tensors, got {type(loaded).__name__}")
     return loaded
+
+
+def names_of(graph: Any) -> list[str] | None:
+    """Names of the nodes: those that the graph has, or the atoms of its molecule; None where there are neither."""
+    from mage.datasets.smiles import atom_names
+
+    if graph.get("names") is not None:
+        return list(graph.names)
+    if not isinstance(graph.get("smiles"), str):
+        return None
+    try:
+        names = atom_names(graph.smiles, graph.num_nodes)
+    except (ImportError, ValueError):
+        return None  # without RDKit, atoms have numbers only
+    return names if len(names) == graph.num_nodes else None

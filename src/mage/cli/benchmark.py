@@ -12,7 +12,7 @@ import typer
 from mage._core.optional import require
 from mage.cli._app import announce, app, cli_errors, print_json, say_written
 from mage.cli._console import SafeConsole
-from mage.cli._options import CHOICE, MODEL, RESULTS, RUN, check_files, checked_seeds, option, report_failures
+from mage.cli._options import CHOICE, MODEL, RESULTS, RUN, check_files, checked_seeds, flag, option, report_failures
 from mage.cli._results import AsJson
 from mage.cli._tables import default_store, run_tables, say_tables_status
 
@@ -33,7 +33,7 @@ def benchmark(
         str | None, typer.Argument(help="Name of an experiment, or a .toml file; without it, experiments are listed.")
     ] = None,
     all_tables: Annotated[
-        bool, option(CHOICE, "All tables of the paper and of the documentation.", "--all-tables")
+        bool, flag(CHOICE, "All tables of the paper and of the documentation.", "--all-tables")
     ] = False,
     datasets: Annotated[str | None, option(CHOICE, "Only these, separated by commas.")] = None,
     models: Annotated[str | None, option(CHOICE, "Only these, separated by commas.")] = None,
@@ -56,12 +56,12 @@ def benchmark(
     timeout: Annotated[
         float | None, option(RUN, "Time limit for a graph in seconds; a graph that takes longer counts as failed.")
     ] = None,
-    retry_failed: Annotated[bool, option(RUN, "Try again graphs that failed before.", "--retry-failed")] = False,
-    status: Annotated[bool, option(RESULTS, "Print what is finished; compute nothing.", "--status")] = False,
-    listed: Annotated[bool, option(RESULTS, "List the graphs or images; compute nothing.", "--list")] = False,
+    retry_failed: Annotated[bool, flag(RUN, "Try again graphs that failed before.", "--retry-failed")] = False,
+    status: Annotated[bool, flag(RESULTS, "Print what is finished; compute nothing.", "--status")] = False,
+    listed: Annotated[bool, flag(RESULTS, "List the graphs or images; compute nothing.", "--list")] = False,
     export: Annotated[Path | None, option(RESULTS, "Write the table to this .md, .csv, .tex or .html file.")] = None,
     pack: Annotated[
-        bool, option(RESULTS, "Put finished results into one file for each dataset, at the end.", "--pack")
+        bool, flag(RESULTS, "Put finished results into one file for each dataset, at the end.", "--pack")
     ] = False,
     as_json: AsJson = False,
 ) -> None:

@@ -28,7 +28,7 @@ def datasets(
         list[str] | None, typer.Argument(help="Datasets to describe in full: source, licence, place.")
     ] = None,
     check: Annotated[
-        bool, typer.Option("--check", help="Load the datasets and compare them with the paper's table 4.")
+        bool, typer.Option("--check", help="Load the datasets and compare them with the paper's table 4.", metavar="")
     ] = False,
     root: Root = None,
     workers: Annotated[
@@ -78,7 +78,10 @@ def train(
     dataset: Annotated[str | None, typer.Argument(help="Name of a dataset; see mage datasets.")] = None,
     model: Annotated[str, typer.Option(help="gcn, gin or gat.")] = "gin",
     all_table: Annotated[
-        bool, typer.Option("--all-table", help="Train all networks of the paper's table 5 that are not there yet.")
+        bool,
+        typer.Option(
+            "--all-table", help="Train all networks of the paper's table 5 that are not there yet.", metavar=""
+        ),
     ] = False,
     only: Annotated[str | None, typer.Option(help="With --all-table: these datasets, separated by commas.")] = None,
     output: Annotated[Path, typer.Option("--output", "-o", help="Folder for checkpoints.")] = Path("models"),

@@ -8,8 +8,9 @@ from typing import Annotated, Any
 import typer
 
 from mage._core.checks import checked_choice
+from mage._torch.conventions import MASKING_NAMES
 from mage.cli._app import announce, app, cli_errors, print_json
-from mage.cli._options import CORPUS, EXPLAINED, INTERACTIONS, LARGE, MODEL, option, report_failures, sharing
+from mage.cli._options import CORPUS, EXPLAINED, INTERACTIONS, LARGE, MODEL, flag, option, report_failures, sharing
 from mage.cli._request import check_request, request_options
 from mage.cli._results import Results, result_options
 from mage.games import GraphRequest
@@ -71,12 +72,12 @@ def explain(
         option(EXPLAINED, "What the players are: nodes, edges or features (columns of x); nodes by default."),
     ] = None,
     groups: Annotated[str | None, option(LARGE, "Players are groups of nodes: communities or rings.")] = None,
-    refine: Annotated[bool | None, option(LARGE, "After the groups, explain the nodes of the best groups.")] = None,
+    refine: Annotated[bool | None, flag(LARGE, "After the groups, explain the nodes of the best groups.")] = None,
     max_players: Annotated[
         int | None, option(LARGE, "The largest number of players; by default 300, or 48 if there are more.")
     ] = None,
     everything: Annotated[
-        bool, option(CORPUS, "With --dataset: explain all graphs that the paper explains.", "--all")
+        bool, flag(CORPUS, "With --dataset: explain all graphs that the paper explains.", "--all")
     ] = False,
     which: Annotated[
         str,
@@ -96,7 +97,7 @@ def explain(
     timeout: Annotated[
         float | None, option(CORPUS, "Time limit for a graph in seconds; a graph that takes longer counts as failed.")
     ] = None,
-    retry_failed: Annotated[bool, option(CORPUS, "Try again graphs that failed before.", "--retry-failed")] = False,
+    retry_failed: Annotated[bool, flag(CORPUS, "Try again graphs that failed before.", "--retry-failed")] = False,
     *,
     fields: dict[str, Any],
     results: Results,
@@ -135,6 +136,8 @@ def explain(
     _check_absent(not everything, for_all, "needs --all")
     if not everything and which != "paper":
         raise ValueError("--which needs --all; choose one graph with --graph")
+    if masking is not None:
+        checked_choice("--masking", masking, ("auto", *MASKING_NAMES))
     check_request(GraphRequest, request_fields)
     if everything:
         machine = {"name": engine, "workers": workers, "address": address, "timeout": timeout}
@@ -149,8 +152,8 @@ def explain(
     _sources.check_sources(model, weights, data, dataset, graph)
     announce("loading PyTorch, the model and the graph")
     network, item, settings = _sources.model_and_graph(model, weights, data, dataset, graph)
-    has_names = item.get("names") is not None and players != "features"
-    options: dict[str, Any] = {"names": list(item.names)} if has_names else {}
+    names = _sources.names_of(item) if players != "features" else None
+    options: dict[str, Any] = {} if names is None else {"names": names}
     # What a dataset says of itself is a default; an explanation to repeat says everything.
     options |= request_fields if "like" in request_fields else settings | request_fields
     announce("explaining")
@@ -169,8 +172,10 @@ def _explain_molecule(
 ) -> None:
     from mage import explain_smiles
     from mage.cli import _molecules
+    from mage.datasets.smiles import atom_names
 
     _molecules.check_molecule(model, weights, dataset, featurizer)
+    atom_names(smiles, 0)  # refuses what is no molecule
     announce("loading PyTorch, RDKit and the model")
     network, features = _molecules.model_and_featurizer(model, weights, dataset, featurizer)
     announce("explaining")
@@ -216,9 +221,9 @@ def _explain_all(
     about = LazyMapping(selection, lambda position: about_graph(data, position, known_as))
 
     def options(position: int) -> dict[str, Any]:
-        names = items[position].get("names")
+        names = _sources.names_of(items[position])
         settings = _sources.dataset_options(data, position)
-        return {**settings, **({} if names is None else {"names": list(names)}), **fields}
+        return {**settings, **({} if names is None else {"names": names}), **fields}
 
     entries = explain_corpus(
         network, items, folder, LazyMapping(selection, options), engine, about=about, retry_failed=retry_failed

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shutil
+import textwrap
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -25,7 +27,7 @@ def view(
         Path | None, typer.Option(help="The page to write; by default the name of the first file with .html.")
     ] = None,
     title: Annotated[str, typer.Option(help="Heading; the explained class by default.")] = "",
-    browser: Annotated[bool, typer.Option("--open/--no-open", help="Open the page in the browser.")] = True,
+    browser: Annotated[bool, typer.Option("--open/--no-open", help="Open the page in the browser.", metavar="")] = True,
     as_json: AsJson = False,
 ) -> None:
     """Write a page of saved explanations and open it; several files give one page with a switch between them."""
@@ -59,6 +61,7 @@ def compare(
         _check_saved([first, second])
         check_files(page=page)
         announce("reading the explanations")
+        from mage.drawing import shown_names
         from mage.report import agreement, save_html
         from mage.report.agreement import agreement_lines
 
@@ -73,9 +76,15 @@ def compare(
     else:
         for label, explanation in zip(labels, explanations, strict=True):
             typer.echo(f"{label}: {explanation.verdict}")
-        for aspect, sentence in agreement_lines(result, explanations[0].names, labels):
-            typer.echo(f"  {aspect}: {sentence}")
+        for aspect, sentence in agreement_lines(result, shown_names(explanations[0]), labels):
+            typer.echo(_indented(f"{aspect}: {sentence}"))
     say_written(page, as_json=as_json)
+
+
+def _indented(line: str) -> str:
+    """A line that fits the terminal: what does not fit goes to the next line, further to the right."""
+    width = max(shutil.get_terminal_size().columns, 40)
+    return textwrap.fill(line, width, initial_indent="  ", subsequent_indent="    ", break_on_hyphens=False)
 
 
 def _check_saved(files: list[Path]) -> None:

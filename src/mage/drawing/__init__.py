@@ -4,6 +4,7 @@ from mage.drawing.colours import AGAINST, FOR, coloured_motifs, side_colour
 from mage.drawing.layout import across, stress_layout
 from mage.drawing.molecules import Molecule, molecule_of
 from mage.drawing.motif_names import MotifName, MotifNames, motif_names
+from mage.drawing.node_names import player_names, shown_names
 from mage.drawing.pictures import decode_runs, encode_runs, outlines, png_uri
 from mage.drawing.scene import Scene
 from mage.drawing.scenes import drawable, pattern_scene, scene_of, undirected_edges
@@ -30,9 +31,11 @@ __all__ = [
     "outlines",
     "pattern_scene",
     "pattern_svg",
+    "player_names",
     "png_uri",
     "scene_of",
     "scene_svg",
+    "shown_names",
     "side_colour",
     "stress_layout",
     "undirected_edges",

@@ -13,6 +13,7 @@ from mage.motifs import Motif
 
 _DIRECTIONS = 12
 _LETTER = 2.4  # half of the width of a letter of a name
+_FAR, _FAR_PENALTY = 1.6, 4.0  # a second ring of places in drawings of many nodes, and what it must gain
 _MOST_CANDIDATES = 12  # nodes beside which a badge may stand; large motifs stay fast
 
 
@@ -74,11 +75,13 @@ def _free_place(scene: Scene, nodes: Sequence[int]) -> tuple[float, float]:
     occupied: Floats = np.concatenate([places, *on_edges, _name_points(scene, nodes)])
     distance = scene.reach + 11
     turn = np.arange(_DIRECTIONS) * 2 * np.pi / _DIRECTIONS
-    ring = distance * np.stack([np.cos(turn), np.sin(turn)], axis=1)
+    circle = distance * np.stack([np.cos(turn), np.sin(turn)], axis=1)
+    ring = np.concatenate([circle, _FAR * circle]) if scene.crowded else circle
+    penalty = np.where(np.arange(len(ring)) < _DIRECTIONS, 0.0, _FAR_PENALTY)
     highest = sorted(nodes, key=lambda v: (round(float(places[v, 1]), 3), v))[:_MOST_CANDIDATES]
     spots = np.concatenate([places[v] + ring for v in highest])
     room = np.linalg.norm(spots[:, None] - occupied[None], axis=2).min(axis=1)
-    worth = np.minimum(room, 2 * distance) - 0.02 * spots[:, 1]
+    worth = np.minimum(room, 2 * distance) - 0.02 * spots[:, 1] - np.tile(penalty, len(highest))
     x, y = spots[int(np.argmax(np.round(worth, 6)))].tolist()
     return x, y
 

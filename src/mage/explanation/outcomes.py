@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from mage._torch.conventions import BOUNDED
+
 if TYPE_CHECKING:
     from mage.explanation.explanation import Explanation
     from mage.explanation.records import CoalitionOutput
@@ -14,6 +16,7 @@ if TYPE_CHECKING:
 SATURATED = 0.99
 """Probability without any nodes from which no group can add to a class."""
 
+_UNITS = {"logit": "logits", "log-probability": "log-probabilities", BOUNDED: "bounded log-odds"}
 _CERTAIN = 0.9995  # reads 1.000
 _SAME = 64 * float(
     np.finfo(np.float32).eps
@@ -69,24 +72,28 @@ def ends_text(explanation: Explanation) -> str:
 
 
 def saturation(explanation: Explanation) -> str:
-    """Why no group can add to the target, if the model predicts it without any nodes; else empty."""
+    """What to know if the model predicts the target without any nodes, so that groups add little; else empty."""
     consequences, target = explanation.consequences, explanation.target
     if consequences is None or target is None:
         return ""
     base, full = consequences.baseline.probability, consequences.prediction.probability
     if base is None or full is None:
         return ""
-    speaks = any(motif.sign > 0 for motif in explanation.motifs)
     nodes = explanation.players_noun
     absent = f"every {nodes.removesuffix('s')}{' in play' if _only_some_play(explanation) else ''} absent"
     start = f"the model gives {class_name(explanation, target)} a probability of {base:.3f} with {absent}"
+    speaks = any(motif.sign > 0 for motif in explanation.motifs)
+    reason = ""
     if base >= SATURATED and not (speaks and explanation.output != "probability"):
-        if base > _CERTAIN and not speaks:
-            return f"{start}, so no group of {nodes} can add to it"
-        return f"{start}, so groups of {nodes} can add at most {1 - base:.2g} to it"
-    if not speaks and explanation.motifs.tau > 0 and abs(full - base) <= _SAME:
-        return f"{start}, as with all of them, and no group of {nodes} adds to it"
-    return ""
+        nothing = base > _CERTAIN and not speaks
+        can_add = "no group of {} can add" if nothing else f"groups of {{}} can add at most {1 - base:.2g}"
+        reason = f", so {can_add.format(nodes)} to it"
+    elif min(base, full) > _CERTAIN:
+        unit = _UNITS.get(explanation.output, explanation.output)
+        reason = f"; probabilities hardly change, so compare the scores, which are in {unit}"
+    elif not speaks and explanation.motifs.tau > 0 and abs(full - base) <= _SAME:
+        reason = f", as with all of them, and no group of {nodes} adds to it"
+    return f"{start}{reason}" if reason else ""
 
 
 def _only_some_play(explanation: Explanation) -> bool:

@@ -94,11 +94,20 @@ def score_text(explanation: Explanation, motif: Motif) -> str:
     return f"{motif.score:+.4g}{error_text(explanation, motif)}"
 
 
-def node_names(explanation: Explanation, motif: Motif) -> str:
-    """The names of a motif's nodes, or of its edges; with numbers where names repeat, as those of atoms do."""
-    names = explanation.names
-    if len(set(names)) < len(names) and not isinstance(explanation.subject, SentenceSubject):
-        names = tuple(f"{name}{node}" for node, name in enumerate(names))
+def node_names(explanation: Explanation, motif: Motif, shown: Sequence[str] | None = None) -> str:
+    """The names of a motif's nodes, or of its edges; with numbers where names repeat, as those of atoms do.
+
+    Args:
+        explanation: The explanation.
+        motif: One of its motifs.
+        shown: Names of all nodes to use instead of their own.
+    """
+    names: Sequence[str] = explanation.names
+    if not isinstance(explanation.subject, SentenceSubject):  # words may repeat
+        if shown is not None:
+            names = shown
+        elif len(set(names)) < len(names):
+            names = [f"{name}{node}" for node, name in enumerate(names)]
     if motif.edges:
         return ", ".join(f"{names[first]}–{names[second]}" for first, second in motif.edges)
     return ", ".join(names[node] for node in motif.nodes)
@@ -112,9 +121,9 @@ def pattern(explanation: Explanation, motif: Motif) -> str:
     return explanation.subject.pattern(motif.nodes, pairs)
 
 
-def members(explanation: Explanation, motif: Motif) -> str:
-    """What a motif consists of by name, and what kind of group that is."""
-    return f"{node_names(explanation, motif)}{_aside(pattern(explanation, motif))}"
+def members(explanation: Explanation, motif: Motif, shown: Sequence[str] | None = None) -> str:
+    """What a motif consists of by name, and what kind of group that is; ``shown`` are other names of the nodes."""
+    return f"{node_names(explanation, motif, shown)}{_aside(pattern(explanation, motif))}"
 
 
 def lines(explanation: Explanation) -> list[str]:

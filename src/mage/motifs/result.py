@@ -164,7 +164,8 @@ class MotifSet:
 
     def __repr__(self) -> str:
         bound = "" if self.optimal or not np.isfinite(self.bound) else f" {self.bound:.4g}"
-        lines = [f"MotifSet({len(self.motifs)} motifs, objective {self.objective:.4g}, {self.proof}{bound})"]
+        count = f"{len(self.motifs)} motif{'s' * (len(self.motifs) != 1)}"
+        lines = [f"MotifSet({count}, objective {self.objective:.4g}, {self.proof}{bound})"]
         for motif in self.both_sides:
             names = ", ".join(motif.names or map(str, motif.nodes))
             lines.append(f"  {'for    ' if motif.sign > 0 else 'against'} {motif.score:+.4g}  {{{names}}}")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from mage._core.optional import require
-from mage.drawing import Scene, drawable, scene_of, undirected_edges
+from mage.drawing import Scene, drawable, player_names, scene_of, shown_names, undirected_edges
 from mage.drawing.scene import important_nodes
 from mage.drawing.scenes import graph_scene, types_of
 from mage.plots.indices import sign_map
@@ -51,7 +51,8 @@ def draw_heat_map(axes: Axes, explanation: Explanation) -> None:
     matrix = pairs[np.ix_(order, order)]
     reach = float(np.abs(matrix).max()) or 1.0
     axes.imshow(matrix, cmap=sign_map(), vmin=-reach, vmax=reach, interpolation="nearest")
-    names = [interactions.names[player] for player in order]
+    player_labels = player_names(explanation, shown_names(explanation))
+    names = [player_labels[player] for player in order]
     if len(names) <= 40:
         axes.set_xticks(range(len(names)), names, rotation=90, fontsize=6, parse_math=False)
         axes.set_yticks(range(len(names)), names, fontsize=6, parse_math=False)

@@ -113,6 +113,6 @@ def save_figure(figure: Figure, path: str | Path) -> None:
 
     kind = Path(path).suffix.lstrip(".") or "svg"
     # Without a salt and with a date, matplotlib writes different bytes every time.
-    metadata = {"svg": {"Date": None}, "pdf": {"CreationDate": None}}.get(kind, {})
+    metadata = {"svg": {"Date": None}, "pdf": {"CreationDate": None}}.get(kind)
     with rc_context({"svg.hashsalt": "mage"}), atomic_path(path) as unfinished:
         figure.savefig(unfinished, format=kind, metadata=metadata, bbox_inches="tight")

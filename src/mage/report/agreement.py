@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from mage._core.typing import Floats
+from mage.drawing import shown_names
 
 if TYPE_CHECKING:
     from mage.explanation import Explanation
@@ -71,7 +72,7 @@ def agreement_lines(result: Agreement, names: Sequence[str], labels: Sequence[st
     """
 
     def listed(nodes: Sequence[int]) -> str:
-        return f"{len(nodes)}" + (f": {', '.join(names[node] for node in nodes)}" if nodes else "")
+        return f"{len(nodes)}" + (f" ({', '.join(names[node] for node in nodes)})" if nodes else "")
 
     correlation = "–" if np.isnan(result.correlation) else f"{result.correlation:.2f}"
     return [
@@ -88,7 +89,7 @@ def agreement_card(first: Explanation, second: Explanation, labels: Sequence[str
     """The card of a page that compares two explanations; empty for graphs of different sizes."""
     if first.num_nodes != second.num_nodes:
         return ""
-    lines = agreement_lines(agreement(first, second), first.names, labels)
+    lines = agreement_lines(agreement(first, second), shown_names(first), labels)
     rows = "".join(
         f'<tr><th scope="row">{html.escape(aspect)}</th><td>{html.escape(sentence)}</td></tr>'
         for aspect, sentence in lines

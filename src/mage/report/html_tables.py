@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from mage.drawing import shown_names
 from mage.explanation.outcomes import class_name, effect_cells, percent
 from mage.explanation.wording import members
 
@@ -18,7 +19,7 @@ _MOST_CLASSES = 6
 
 def motif_table(explanation: Explanation) -> str:
     """Motifs with side, score, error and nodes."""
-    motifs = explanation.motifs
+    motifs, names = explanation.motifs, shown_names(explanation)
     proof = f"Motifs {motifs.proof}" if explanation.all_motifs else "Searched"
     effects = ("alone", "without it") if explanation.consequences is not None else ()
     headings = "".join(f"<th>{heading}</th>" for heading in ("side", "score", *effects, explanation.subject.nodes))
@@ -26,7 +27,7 @@ def motif_table(explanation: Explanation) -> str:
         f'<tr><td class="{side}">{side} {sign}</td><td class="number">{motif.score:+.4g}'
         f"{html.escape(explanation.error_text(motif))}</td>"
         f"{''.join(f'<td class=number>{html.escape(cell)}</td>' for cell in effect_cells(explanation, rank))}"
-        f"<td>{html.escape(members(explanation, motif))}</td></tr>"
+        f"<td>{html.escape(members(explanation, motif, names))}</td></tr>"
         for rank, motif in enumerate(explanation.all_motifs)
         for side, sign in [("for", "+") if motif.sign > 0 else ("against", "−")]
     )

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import base64
-from collections import Counter
 from collections.abc import Sequence
 from functools import cache
 from typing import TYPE_CHECKING, Any
@@ -11,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from mage._core.typing import Floats, Integers
-from mage.drawing import MotifNames, scene_of, undirected_edges
+from mage.drawing import MotifNames, player_names, scene_of, shown_names, undirected_edges
 from mage.explanation.outcomes import class_name, effect_cells
 from mage.explanation.wording import pattern
 from mage.motifs import Motif
@@ -38,14 +37,11 @@ def page_content(explanation: Explanation, title: str = "", numbers: Sequence[in
     """
     interactions = explanation.interactions
     scene = scene_of(explanation)
-    nodes = _node_names(explanation, scene.symbols)
+    nodes = shown_names(explanation, scene.symbols)
     owner = np.full(explanation.num_nodes, -1, dtype=np.int64)
     for player, members in enumerate(explanation.players if explanation.player_kind != "edges" else ()):
         owner[list(members)] = player
-    players = [
-        nodes[members[0]] if len(members) == 1 and name == explanation.names[members[0]] else name
-        for members, name in zip(explanation.players, interactions.names, strict=True)
-    ]
+    players = player_names(explanation, nodes)
     edges = undirected_edges(explanation)
     scale = float(np.nanmax(np.abs(interactions.values), initial=0.0))
     by_edges = explanation.player_kind == "edges"
@@ -88,15 +84,6 @@ def page_content(explanation: Explanation, title: str = "", numbers: Sequence[in
 def explained_output(explanation: Explanation) -> str:
     """The explained class by its name; of a regression, what is explained."""
     return explanation.output if explanation.target is None else class_name(explanation, explanation.target)
-
-
-def _node_names(explanation: Explanation, symbols: Sequence[str]) -> list[str]:
-    """Names that tell nodes apart: atoms without names are called by their element, equal names get their number."""
-    names = list(explanation.names)
-    if symbols and names in ([str(node) for node in range(len(names))], list(symbols)):
-        return [f"{symbol}{node}" for node, symbol in enumerate(symbols)]
-    counts = Counter(names)
-    return [name if counts[name] == 1 else f"{name} ·{node}" for node, name in enumerate(names)]
 
 
 def player_shares(explanation: Explanation) -> Floats:

@@ -233,7 +233,7 @@ def _row(entry: Entry, numbers: list[int]) -> dict[str, Any]:
 def _node_name(entry: Entry, node: int) -> str:
     """A node as a reader finds it: a word, an atom with its number, a name, or else its number."""
     if entry.molecule is not None:
-        return f"{entry.molecule.elements[node]} {node}"
+        return f"{entry.molecule.elements[node]}{node}"
     return entry.explanation.names[node]
 
 

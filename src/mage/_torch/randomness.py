@@ -31,7 +31,7 @@ def random_states() -> tuple[Any, ...]:
     """
     if threading.active_count() > 1:
         return ()
-    numbers = np.random.get_state(legacy=True)  # noqa: NPY002 (the user's model may use it)
+    numbers: Any = np.random.get_state(legacy=True)  # noqa: NPY002 (models may draw from it)
     return torch.get_rng_state().numpy().tobytes(), numbers[1].tobytes(), numbers[2], random.getstate()
 
 

@@ -328,7 +328,7 @@ class Fragile(Plain):
     def forward(self, x, edge_index, batch=None):
         self.calls += 1
         torch.rand(3)
-        if self.calls > 5:
+        if self.calls > 14:
             raise RuntimeError("out of memory")
         return super().forward(x, edge_index, batch)
 

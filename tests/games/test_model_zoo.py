@@ -7,6 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import torch
+from torch_geometric.utils import dropout_edge
 
 import mage
 from mage.games import ModelGame
@@ -15,6 +16,7 @@ from mage.testing import by_definition, random_game
 from tests.helpers.zoo import ZOO
 from tests.helpers.zoo_graphs import NODES, few_kinds, graph
 from tests.helpers.zoo_habits import ONE_BY_ONE
+from tests.helpers.zoo_models import Convolution
 
 RIGHT = [name for name, case in ZOO.items() if not case.refusal]
 REFUSED = [name for name, case in ZOO.items() if case.refusal]
@@ -66,7 +68,7 @@ def all_coalitions(count):
 
 
 def test_the_zoo_is_large():
-    assert len(ZOO) >= 240
+    assert len(ZOO) >= 270
 
 
 def check(case, always_warned=True):
@@ -119,3 +121,26 @@ def test_what_cannot_be_explained_is_refused_by_name(name):
             masking=case.masking,
             **{"output": "logit", **case.options},
         )
+
+
+class SeldomLost(Convolution):
+    """Edges are lost in evaluation too, but hardly ever."""
+
+    def forward(self, x, edge_index, batch):
+        return super().forward(x, dropout_edge(edge_index, 1e-12)[0], batch)
+
+
+class Seeded(Convolution):
+    """The same random numbers each time, which make no difference."""
+
+    def forward(self, x, edge_index, batch):
+        torch.manual_seed(4)
+        return super().forward(x, edge_index, batch) + 0 * torch.rand(1)
+
+
+@pytest.mark.parametrize(("make", "is_told"), [(SeldomLost, True), (Seeded, False), (Convolution, False)])
+def test_random_numbers_that_have_made_no_difference_yet(make, is_told):
+    with warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("always")
+        ModelGame(make().double().eval(), graph(), masking="remove", target=0, output="logit")
+    assert any("draws random numbers" in str(warning.message) for warning in said) == is_told

@@ -10,6 +10,7 @@ from torch_geometric.nn import aggr, global_add_pool
 from torch_geometric.utils import to_dense_adj
 
 from tests.helpers.layers import PLAIN, WITH_EDGES, Network
+from tests.helpers.zoo_choices import CHOICES
 from tests.helpers.zoo_graphs import (
     NODES,
     PAIRS,
@@ -155,6 +156,7 @@ ZOO: dict[str, Case] = {
     **LAYERS,
     **POOLS,
     **HABITS,
+    **CHOICES,
     # Readouts.
     "Set2Set": Case(lambda: Wide(aggr.Set2Set(WIDTH, 2), 2 * WIDTH), plain),
     "SortAggregation": Case(lambda: Wide(aggr.SortAggregation(3), 3 * WIDTH), plain),

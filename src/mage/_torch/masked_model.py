@@ -24,12 +24,18 @@ from mage._torch.masking import (
     masking_named,
     note_parts,
 )
+from mage._torch.randomness import random_states
 from mage._torch.signatures import unwrapped
 from mage._torch.ties import selections, tied_graphs
 from mage._torch.typed_forward import TypedForward
 from mage._torch.typed_graph import TypedGraph
 
 _UNSTABLE = frozenset({"EdgePooling"})  # layers that sort edges of all graphs together, ties as they come
+_REPEATS = 8  # how often a model that draws random numbers is asked the same
+_DIFFERENT = (
+    "model: it answers the same question differently each time: some dropout or noise does not follow model.eval() "
+    "(functional.dropout needs training=self.training); switch it off, or seed it in forward="
+)
 _BATCH_ROUNDINGS = 8000  # how often an output may be rounded where a batch of another size takes other kernels
 
 
@@ -49,6 +55,8 @@ class MaskedModel:
     Attributes:
         num_runs: Graphs the model has been run on.
         one_by_one: Whether each graph needs a call of its own.
+        ranks_nodes: Whether it was seen to put nodes in order without knowing which graphs they are of.
+        is_coupled: Whether graphs of a batch were seen to influence each other.
         selections: Layers that keep the best nodes; which ones, may be a matter of their order and of rounding.
         removes: Whether absent nodes are gone; an empty coalition then leaves no graph.
         rows_at_once: Rows of node features in one call at most, so that activations stay in the processor's cache.
@@ -92,6 +100,8 @@ class MaskedModel:
         self.selections = selections(self.networks)
         self.one_by_one = not self.forward.takes_batch and level == "graph"
         self.rows_at_once = max(4096, min(16384, 16384 * 32 // widest_layer(model)))
+        self.ranks_nodes = False
+        self.is_coupled = False
         self._is_finite = False
         self.num_runs = 0
 
@@ -207,7 +217,14 @@ class MaskedModel:
         masks[1, graph.half_of(free)] = False
         masks[2] = ~free | ~masks[1]
         masks[2] |= ~masks[2].any()  # a single node has no halves
-        answers = [whole, *(self.raw(graph, mask[None], targets) for mask in masks[1:])]
+        with self.evaluating():
+            halves, states = [], []
+            for mask in masks[1:]:
+                halves.append(self.outputs(graph, mask[None], targets))
+                states.append(random_states())
+            if states[0] != states[1]:
+                self._check_draws(graph, masks[1:2], targets, halves[0])
+        answers = [whole, *halves]
         widths = [answer.size(1) for answer in answers]
         if len(set(widths)) > 1:
             raise ValueError(
@@ -219,11 +236,16 @@ class MaskedModel:
         order_matters = [type(layer).__name__ for network in self.networks for layer in network.modules()]
         cause = ""
         if not self.one_by_one:
+            self.is_coupled = False
             try:
                 same = self.alike(self.raw(graph, masks, targets), alone)
                 cause = "its output for a graph depends on the rest of the batch (a normalisation without batch=?)"
             except (ValueError, RuntimeError, IndexError, TypeError) as error:
                 same, cause = False, f"it fails on a batch of several graphs ({_first_line(error)})"
+            else:
+                # Who is chosen among all nodes may be the same by chance.
+                same = same and not self.ranks_nodes
+                self.is_coupled = not same
             chosen_among_all = bool(self.selections) and not self.forward.takes_batch
             if same and not chosen_among_all and not _UNSTABLE.intersection(order_matters):
                 return alone
@@ -232,10 +254,7 @@ class MaskedModel:
             self.outputs(graph, masks[1:2], targets)
             again = self.outputs(graph, masks[1:2], targets)
         if not self.alike(again, alone[1:2]):
-            raise ValueError(
-                "model: it answers the same question differently each time: some dropout or noise does not follow "
-                "model.eval() (functional.dropout needs training=self.training); switch it off, or seed it in forward="
-            )
+            raise ValueError(_DIFFERENT)
         if not self.one_by_one:
             self.one_by_one = True
             unstable = sorted(_UNSTABLE.intersection(order_matters))
@@ -245,6 +264,16 @@ class MaskedModel:
                 stacklevel=5,
             )
         return alone
+
+    def _check_draws(self, graph: GraphInput, mask: Tensor, targets: Tensor, first: Tensor) -> None:
+        """Refuse a model whose answers depend on the random numbers that it draws, however little."""
+        if any(not agree(self.outputs(graph, mask, targets), first, 0.0) for _ in range(_REPEATS)):
+            raise ValueError(_DIFFERENT)
+        warnings.warn(
+            "model: it draws random numbers in evaluation mode; its answers were the same each time it was tried, but "
+            "where they are not, neither are the worths",
+            stacklevel=6,
+        )
 
     def resolution(self, outputs: Tensor) -> float:
         """The rounding unit of outputs: that of the coarsest numbers among them and the weights."""

@@ -23,8 +23,12 @@ _MIXING = frozenset(
     {
         *("index_add", "scatter", "scatter_add", "scatter_reduce", "index_reduce", "segment_reduce", "gather"),
         *("index_select", "matmul", "__matmul__", "mm", "bmm", "spmm", "einsum", "sparse_mm", "addmm"),
+        # A choice among nodes may hide all others as long as the chosen ones are there.
+        *("topk", "sort", "argsort", "kthvalue", "median", "nanmedian", "quantile", "nanquantile", "max", "min"),
+        *("amax", "amin", "aminmax", "argmax", "argmin", "unique"),
     }
 )
+_RANKING = frozenset({"topk", "sort", "argsort", "kthvalue", "median", "nanmedian", "quantile", "nanquantile"})
 _SAME_NUMBERS = ("reshape", "view", "squeeze", "unsqueeze", "flatten", "__getitem__", "to", "float", "double", "detach")
 
 
@@ -36,6 +40,7 @@ class Observation(TorchFunctionMode):
 
     Attributes:
         hops: Hops of message passing.
+        ranks_nodes: Whether numbers, one for each node perhaps, were put in order: who is chosen may depend on all.
     """
 
     def __init__(self, networks: Sequence[torch.nn.Module]) -> None:
@@ -45,6 +50,7 @@ class Observation(TorchFunctionMode):
         self._thread = threading.get_ident()
         self._stack: list[int] = []
         self.hops = 0
+        self.ranks_nodes = False
         self._inside, self._was_inside, self._mixed = 0, False, False
         for network in networks:
             for buffer in network.buffers():
@@ -59,6 +65,7 @@ class Observation(TorchFunctionMode):
         name = getattr(func, "__name__", "")
         if self._inside and not self._stack:
             self._mixed |= name in _MIXING or name.rstrip("_") in _MIXING or _picks_rows(name, args)
+            self.ranks_nodes |= name in _RANKING and _is_ranked(inputs, kwargs or {})
         for tensor in tensors_in(out):
             self._depth[tensor] = max(depth, self._depth.get(tensor, 0))
             same = name in _SAME_NUMBERS and inputs
@@ -109,6 +116,13 @@ class Observation(TorchFunctionMode):
             # No seen call has made it: an input, or what another language computed, from whatever there was by then.
             self._depth[tensor] = 0 if isinstance(tensor, torch.nn.Parameter) else self.hops
         return self._depth[tensor]
+
+
+def _is_ranked(inputs: Sequence[Tensor], options: Any) -> bool:
+    """Whether a list of numbers, or each column of a matrix, is put in order."""
+    if not inputs or not inputs[0].is_floating_point():
+        return False
+    return inputs[0].dim() == 1 or options.get("dim") == 0
 
 
 def _picks_rows(name: str, args: tuple[Any, ...]) -> bool:

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import inspect
+import random
+import threading
 from collections.abc import Callable
 from functools import cache
 from typing import Any
 
+import numpy as np
 import torch
 from torch import Tensor
 from torch.overrides import TorchFunctionMode
@@ -19,6 +22,17 @@ _ALIKE: dict[str, Callable[..., Tensor]] = {
     "rand_like": lambda tensor, generator: tensor.uniform_(generator=generator),
     "randn_like": lambda tensor, generator: tensor.normal_(generator=generator),
 }
+
+
+def random_states() -> tuple[Any, ...]:
+    """The states of the global generators: others after a call that draws, the same after calls that seed them alike.
+
+    Nothing where there are other threads, which may have drawn.
+    """
+    if threading.active_count() > 1:
+        return ()
+    numbers: Any = np.random.get_state(legacy=True)  # noqa: NPY002 (models may draw from it)
+    return torch.get_rng_state().numpy().tobytes(), numbers[1].tobytes(), numbers[2], random.getstate()
 
 
 class OwnRandomNumbers(TorchFunctionMode):

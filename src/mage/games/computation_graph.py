@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -21,6 +21,7 @@ from mage.games.participants import Participants
 _SMALL_BOUNDARY = 32  # nodes that are not worth thinning
 _PROBES = 4  # coalitions on which a thinned boundary is tried
 _ROUNDINGS = 1000  # how often an output may be rounded where the same nodes come in another order
+_SHARES = (0.9, 0.7, 0.5, 0.3)  # of the nodes, with which it is tried whether those outside matter
 _WIDER = 2  # hops around the computation graph on which a large graph's prediction is computed
 
 
@@ -46,7 +47,12 @@ class ComputationGraph(NamedTuple):
 
 
 def computation_graph(
-    runner: MaskedModel, whole: GraphInput, targets: Tensor, num_hops: int | None, memory_cap: int
+    runner: MaskedModel,
+    whole: GraphInput,
+    targets: Tensor,
+    num_hops: int | None,
+    memory_cap: int,
+    is_global: bool = False,
 ) -> ComputationGraph:
     """Run the unmasked graph once and find the nodes that the output can depend on.
 
@@ -57,6 +63,8 @@ def computation_graph(
         num_hops: The number of hops in the request.
         memory_cap: Bytes that one copy may take. A node or link of a larger graph is explained from the nodes within
             two hops more than messages travel, and the model never runs on the whole graph.
+        is_global: Whether the output was seen to depend on nodes that no messages come from; then no part of the graph
+            stands for all of it.
     """
     everything = torch.arange(whole.num_nodes, device=whole.device)
     nearby = everything if runner.level == "graph" else _nearby(runner, whole, targets, num_hops, memory_cap)
@@ -65,6 +73,7 @@ def computation_graph(
         with observing(runner.networks) as run:
             output = _first_answer(runner, participants)
             last_step = run.last_step(output)
+        runner.ranks_nodes = run.ranks_nodes and runner.level != "graph"
         counted, partial = run.hops, len(nearby) < whole.num_nodes
         seen_hops = max(counted, num_hops or 0) + _WIDER if partial else None
         if runner.level == "graph":
@@ -76,7 +85,7 @@ def computation_graph(
                 participants.target_rows.tolist(),
                 counted,
                 num_hops,
-                _agreement(runner, participants, output, careful=run.by_hand or not run.hops),
+                _never if is_global else _agreement(runner, participants, output, careful=run.by_hand or not run.hops),
                 patient=not partial,
             )
         except LooksFurtherError:
@@ -92,6 +101,14 @@ def computation_graph(
         if len(boundary) > _SMALL_BOUNDARY and not whole.structures and runner.typed is None:
             participants = _thinned(runner, participants)
         return ComputationGraph(participants, output, counted, len(nearby), seen_hops, last_step)
+
+
+def checked_batches(runner: MaskedModel, computation: ComputationGraph) -> Tensor:
+    """What the model says of everybody and of both halves of the players [3, C]; see ``check_batches`` of the model."""
+    participants = computation.participants
+    free = participants.column < participants.num_players
+    free[participants.target_rows] = False
+    return runner.check_batches(participants.graph, free, participants.target_rows, computation.output)
 
 
 def _all(graph: GraphInput) -> Tensor:
@@ -125,6 +142,10 @@ def _first_answer(runner: MaskedModel, participants: Participants) -> Tensor:
         ) from error
 
 
+def _never(_nodes: Tensor, _blank: Tensor) -> bool:
+    return False
+
+
 def _agreement(
     runner: MaskedModel, participants: Participants, full: Tensor, careful: bool
 ) -> Callable[[Tensor, Tensor], bool]:
@@ -136,31 +157,57 @@ def _agreement(
     tolerance = _ROUNDINGS * runner.resolution(full)
     targets, everything = participants.target_rows, torch.arange(participants.graph.num_nodes, device=full.device)
 
-    def output(nodes: Tensor, blank: Tensor) -> Tensor:
-        graph = participants.graph.restricted_to(nodes).blanked(torch.isin(nodes, blank))
+    def output(nodes: Tensor, blank: Tensor, whole: GraphInput = participants.graph) -> Tensor:
+        graph = whole.restricted_to(nodes).blanked(torch.isin(nodes, blank))
         return runner.raw(graph, _all(graph), positions_among(nodes, targets))
 
-    def outside_matters(nodes: Tensor) -> bool:
+    def probes(nodes: Tensor) -> Iterator[tuple[GraphInput, Tensor]]:
+        """Graphs with features of this graph's and others, and some of the nodes each."""
         generator = torch.Generator().manual_seed(0)
-        outside = everything[~torch.isin(everything, nodes)]
-        for share, blank in ((1.0, nodes), (0.7, nodes[:0]), (0.4, nodes[:0])):
+        # With other features, others are the largest.
+        others = [_reassigned(participants.graph, generator) for _ in range(len(_SHARES) + 1)]
+        for graph, share in zip([participants.graph] * len(_SHARES) + others, (*_SHARES, 1.0, *_SHARES), strict=True):
             is_kept = (torch.rand(len(nodes), generator=generator) < share).to(nodes.device)
-            sample = nodes[is_kept | torch.isin(nodes, targets)]
-            if not agree(output(sample, blank), output(torch.cat([sample, outside]), blank), tolerance):
-                return True
-        return False
+            yield graph, nodes[is_kept | torch.isin(nodes, targets)]
+
+    def outside_matters(nodes: Tensor) -> bool:
+        outside, nothing = everything[~torch.isin(everything, nodes)], nodes[:0]
+        trials = [(participants.graph, nodes, nodes), *((graph, sample, nothing) for graph, sample in probes(nodes))]
+        return any(
+            not agree(output(sample, blank, graph), output(torch.cat([sample, outside]), blank, graph), tolerance)
+            for graph, sample, blank in trials
+        )
+
+    def features_matter(nodes: Tensor, blank: Tensor) -> bool:
+        inside = nodes[~torch.isin(nodes, blank)]
+        samples = ((graph, torch.cat([sample, blank])) for graph, sample in probes(inside))
+        return any(
+            not agree(output(sample, blank, graph), output(sample, blank[:0], graph), tolerance)
+            for graph, sample in samples
+        )
 
     def agrees(nodes: Tensor, blank: Tensor) -> bool:
         if not agree(output(nodes, blank), full, tolerance):
             return False
         try:
-            return not careful or len(blank) > 0 or not outside_matters(nodes)
+            return not careful or not (features_matter(nodes, blank) if len(blank) else outside_matters(nodes))
         except Exception as error:
             if raised_by_model(error):
                 return True  # it cannot do without some nodes; coalitions will say so
             raise
 
     return agrees
+
+
+def _reassigned(graph: GraphInput, generator: torch.Generator) -> GraphInput:
+    """The graph whose nodes have features of other nodes, of another size and sign where these are no whole numbers."""
+    order = torch.randperm(graph.num_nodes, generator=generator).to(graph.device)
+    features = graph.node["x"][order] if "x" in graph.node else None
+    if features is None:
+        return graph
+    if features.is_floating_point():
+        features = features * torch.randn(features.shape, generator=generator).to(features)
+    return replace(graph, node={**graph.node, "x": features})
 
 
 def _thinned(runner: MaskedModel, participants: Participants) -> Participants:

@@ -20,7 +20,7 @@ from mage._torch.masked_model import MaskedModel, bytes_per_copy, check_device
 from mage._torch.masking import MASKINGS
 from mage._torch.outputs import Readout
 from mage._torch.typed_graph import TypedGraph
-from mage.games.computation_graph import ComputationGraph, computation_graph
+from mage.games.computation_graph import ComputationGraph, checked_batches, computation_graph
 from mage.games.game import Game
 from mage.games.grouping import checked_groups, checked_nodes
 from mage.games.model_checks import EdgesIgnoredError, check_columns, checked_return_type, cutoff_of, settled_graph
@@ -98,10 +98,12 @@ class ModelGame(Game):
             with self.runner.exclusively():
                 graph = settled_graph(self.runner, whole, targets)
                 inputs = computation_graph(self.runner, graph, targets, request.num_hops, request.memory_cap)
-                participants = inputs.participants
-                free = participants.column < participants.num_players
-                free[participants.target_rows] = False
-                answers = self.runner.check_batches(participants.graph, free, participants.target_rows, inputs.output)
+                answers = checked_batches(self.runner, inputs)
+                in_part = len(listed) > 0 and inputs.participants.num_players < graph.num_nodes
+                if self.runner.is_coupled and in_part and request.num_hops is None:
+                    # What nodes of other graphs change, nodes of this one change that no message comes from.
+                    inputs = computation_graph(self.runner, graph, targets, None, request.memory_cap, is_global=True)
+                    answers = checked_batches(self.runner, inputs)
             return graph, inputs, answers
 
         if request.masking != "auto":

@@ -171,6 +171,39 @@ def test_networks(argument):
             assert network(torch.ones(2, fields["num_features"]), torch.tensor([[0], [1]])).isfinite().all()
 
 
+@pytest.mark.parametrize("name", VALUES)
+def test_training_and_checkpoints(name, dataset, tmp_path):
+    value, network = VALUES[name], models.GIN(dataset.num_features, 2, width=4, num_layers=1)
+    quick = {"plan": models.TrainingPlan(epochs=1), "progress": False}
+    for call, *arguments in (
+        (lambda: models.train(value, "gin"), "dataset"),
+        (lambda: models.train(dataset, value), "kind"),
+        (lambda: models.train(dataset, "gin", seed=value, **quick), "seed"),
+        (lambda: models.train(dataset, "gin", **quick | {"progress": value}), "progress"),
+        (lambda: models.accuracy(network, value, [0]), "dataset"),
+        (lambda: models.accuracy(network, dataset, value), "positions"),
+        (lambda: models.predictions(network, dataset, value), "positions"),
+        (lambda: models.demo_graph(value), "seed"),
+        (lambda: models.pretrained(value, "gin"), "dataset"),
+        (lambda: models.pretrained("ba_house_grid", value), "model"),
+        (lambda: models.rule_network(value), "dataset"),
+        (lambda: models.save_checkpoint(tmp_path / "network", value, {}), "model"),
+        (lambda: models.save_checkpoint(tmp_path / "network", network, value), "about"),
+    ):
+        outcome(call, *arguments)
+    if value is not None:
+        assert outcome(lambda: models.train(dataset, "gin", plan=value), "plan") is None
+    if not isinstance(value, str):
+        for call, *arguments in (
+            (lambda: models.load_checkpoint(value), "path"),
+            (lambda: models.save_checkpoint(value, network, {}), "path"),
+            (lambda: models.authors_checkpoint(value, "mutagenic", "gin"), "folder"),
+            (lambda: models.authors_datasets(value), "folder"),
+            (lambda: models.load_image_classifier(value), "source"),
+        ):
+            assert outcome(call, *arguments) is None
+
+
 def test_positions_of_other_graphs(dataset):
     assert dataset.batch([-1]).num_graphs == 1
     for positions in ([12], [-13], np.array([0, 99])):

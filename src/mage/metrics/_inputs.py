@@ -122,7 +122,9 @@ def _is_groups(motifs: Any) -> bool:
     """Whether this is a collection of collections of nodes."""
     if hasattr(motifs, "shape"):
         return False
-    return isinstance(motifs, Iterable) and all(isinstance(group, Iterable) for group in motifs)
+    if not isinstance(motifs, Iterable) or hasattr(motifs, "node_types"):
+        return False
+    return all(isinstance(group, Iterable) for group in motifs)
 
 
 def finite(values: Any, argument: str) -> Floats:

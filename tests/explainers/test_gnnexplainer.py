@@ -65,7 +65,7 @@ def test_raw_weights_stop_where_the_prediction_is_sure_enough(seed):
 
 
 def test_unknown_weights_are_refused():
-    with pytest.raises(ValueError, match="message_weights: 'soft' is none of 'sigmoid', 'raw'"):
+    with pytest.raises(ValueError, match="message_weights must be one of sigmoid, raw; got 'soft'"):
         GNNExplainer(message_weights="soft")
 
 

@@ -109,10 +109,10 @@ def put(*path_and_value):
     ("change", "message"),
     [
         (put("motifs", "motifs", 0, "nodes", 0, 999), "motifs must hold whole numbers"),
-        (put("motifs", "motifs", 0, "nodes", 0, -1), "motifs must hold whole numbers"),
+        (put("motifs", "motifs", 0, "nodes", 0, -1), "nodes must be a whole number"),
         (put("motifs", "motifs", 0, "nodes", 0, "a"), "must be int"),
         (put("motifs", "motifs", 0, "nodes", 0, True), r"motifs.motifs\[0\].nodes\[0\] must be int"),
-        (put("motifs", "motifs", 0, "nodes", []), "motifs must be lists"),
+        (put("motifs", "motifs", 0, "nodes", []), "at least one node"),
         (put("motifs", "motifs", 0, "score", "a"), "score"),
         (put("motifs", "motifs", 0, "names", ["a"]), "names of a motif"),
         (put("motifs", "motifs", 7), "motifs.motifs must be a list"),

@@ -1,5 +1,6 @@
 """Values that people pass by mistake, and a small model and graph to pass them with."""
 
+import itertools
 import math
 import re
 import traceback
@@ -8,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import torch
 from torch import nn
-from torch_geometric.data import Data
+from torch_geometric.data import Data, HeteroData
 from torch_geometric.nn import GraphConv, global_mean_pool
 
 import mage
@@ -39,6 +40,16 @@ ODD = {
     "class": dict,
     "array": np.array([0.5, math.nan]),
     "tensor": torch.tensor([1, 2, 3]),
+    "number in a tensor": torch.tensor(1),
+    "number in an array": np.array(3),
+    "sparse tensor": torch.eye(5).to_sparse(),
+    "tensor without values": torch.ones(5, device="meta"),
+    "small integer": np.int8(1),
+    "half of a character": "\ud800",
+    "zero byte": "a\0b",
+    "more numbers than memory": range(10**9),
+    "numbers without end": itertools.count(),
+    "graph with types": HeteroData(),
 }
 
 

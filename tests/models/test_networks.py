@@ -108,9 +108,9 @@ def test_without_a_readout_nodes_have_logits(graph):
 
 
 def test_unknown_kinds_and_readouts_are_refused():
-    with pytest.raises(ValueError, match="'mlp' is none of gcn, gin, gat"):
+    with pytest.raises(ValueError, match="kind must be one of gcn, gin, gat; got 'mlp'"):
         make_network({"kind": "mlp"})
     with pytest.raises(ValueError, match="model: 'mlp' is none of"):
         info("benzene").networks.architecture("mlp", 1, 2)
-    with pytest.raises(ValueError, match="readout: 'median' is none of mean, max, sum, none"):
+    with pytest.raises(ValueError, match="readout must be one of mean, max, sum, none; got 'median'"):
         GCN(FEATURES, CLASSES, readout="median")

@@ -1,20 +1,24 @@
 """Checks of arguments that many functions share."""
 
 import difflib
+import itertools
 import numbers
 import operator
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sized
 from typing import Any, TypeVar
 
 import numpy as np
 
-from mage._core.typing import Floats
+from mage._core.typing import AnyArray, Floats
 
 Kind = TypeVar("Kind")
 
 _HUGE = 1.7e308  # floats end there
 _LARGEST = (1 << 62) - 1  # what compiled loops can count to, and something to spare
+_LONGEST = 10**7  # items of a list; a range or an iterator may have any number, and no memory holds them
+_UNREADABLE = (TypeError, ValueError, AttributeError, RuntimeError, OverflowError)
+"""What libraries raise for an object that looks like a list or an array and cannot be read as one."""
 
 
 def checked_flag(name: str, value: Any) -> bool:
@@ -30,6 +34,16 @@ def checked_number(name: str, value: Any) -> float:
     if not real or not abs(value) < _HUGE:
         raise ValueError(f"{name} must be a finite number, got {value!r}")
     return float(value)
+
+
+def checked_real(name: str, value: Any) -> float:
+    """A real number, infinite or undefined ones included, or an error that names the argument."""
+    if not isinstance(value, numbers.Real) or isinstance(value, bool):
+        raise ValueError(f"{name} must be a number, got {shortened(value)}")
+    try:
+        return float(value)
+    except OverflowError:
+        raise ValueError(f"{name} must be a number that floats can hold, got {shortened(value)}") from None
 
 
 def checked_choice(name: str, value: Any, allowed: Iterable[str]) -> str:
@@ -86,6 +100,51 @@ def checked_text(name: str, value: Any) -> str:
     return checked_texts(name, [value])[0]
 
 
+def checked_list(name: str, values: Any, expected: str, most: int = _LONGEST) -> list[Any]:
+    """The items of a list, a set, an array or anything else that ends, or an error that names the argument.
+
+    Args:
+        name: The argument, for the message.
+        values: What it is.
+        expected: What it must be, for the message.
+        most: The largest number of items.
+    """
+    items: Any = None
+    if isinstance(values, Iterable) and not isinstance(values, str | bytes):
+        try:
+            items = values.tolist() if hasattr(values, "tolist") else list(itertools.islice(values, most + 1))
+        except _UNREADABLE:
+            items = None
+    if not isinstance(items, list):
+        raise ValueError(f"{name} must be {expected}, got {shortened(values)}")
+    if len(items) > most:
+        raise ValueError(f"{name} must be {expected}, got more than {most:,} items")
+    return items
+
+
+def checked_names(names: Any, count: int, what: str) -> tuple[str, ...]:
+    """Names, one for each of so many things, or an error that names the argument ``names``."""
+    expected = f"a list of {count} names, one per {what}"
+    if not isinstance(names, Sized):
+        raise ValueError(f"names must be {expected}, got {shortened(names)}")
+    listed = checked_list("names", names, expected)
+    if len(listed) != count:
+        raise ValueError(f"names must list {count} names, one per {what}, got {len(listed)}")
+    return checked_texts("names", listed)
+
+
+def checked_array(name: str, values: Any, expected: str = "an array") -> AnyArray:
+    """An array of whatever is in a list, an array or a tensor, or an error that names the argument."""
+    try:
+        if hasattr(values, "detach"):
+            values = values.detach().cpu()
+        elif isinstance(values, Sized) and len(values) > _LONGEST and not hasattr(values, "dtype"):
+            raise ValueError
+        return np.asarray(values)
+    except _UNREADABLE:
+        raise ValueError(f"{name} must be {expected}, got {shortened(values)}") from None
+
+
 def checked_numbers(name: str, values: Any, shape: tuple[int, ...] | None = None) -> Floats:
     """Real numbers of an array, a list or a tensor, or an error that names the argument.
 
@@ -96,11 +155,11 @@ def checked_numbers(name: str, values: Any, shape: tuple[int, ...] | None = None
     """
     try:
         tensor = values.detach().cpu() if hasattr(values, "detach") else None
-        array = np.asarray(values if tensor is None else tensor.float().numpy() if tensor.itemsize < 4 else tensor)
+        array = checked_array(name, values if tensor is None else tensor.float() if tensor.itemsize < 4 else tensor)
         if array.dtype.kind not in "biuf" and array.size:
             raise TypeError
         numbers = array.astype(np.float64)
-    except (TypeError, ValueError, AttributeError, RuntimeError):
+    except _UNREADABLE:
         raise ValueError(f"{name} must be an array of real numbers, got {shortened(values)}") from None
     if shape is not None and numbers.shape != shape:
         raise ValueError(f"{name} must have shape {list(shape)}, got {list(numbers.shape)}")

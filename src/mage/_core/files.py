@@ -27,6 +27,11 @@ def as_path(name: str, path: object) -> Path:
     """
     if not isinstance(path, str | os.PathLike):
         raise TypeError(f"{name} must be a path, as text or pathlib.Path; got {path!r}")
+    try:
+        if b"\0" in os.fsencode(Path(path)):
+            raise ValueError("a zero byte")
+    except ValueError as error:
+        raise ValueError(f"{name}: no file can be called {ascii(str(path))[:80]} ({error})") from None
     return Path(path)
 
 

@@ -3,6 +3,8 @@
 from importlib import resources
 from pathlib import Path
 
+from mage._core.checks import checked_text
+
 
 def zoo_folder() -> Path:
     """Where the shipped checkpoints are."""
@@ -17,6 +19,8 @@ def pretrained_names() -> list[tuple[str, str]]:
 
 def check_shipped(dataset: str, model: str) -> None:
     """Refuse a network that does not ship with the library; the error says which do and how to train it."""
+    checked_text("dataset", dataset)
+    checked_text("model", model)
     if (dataset, model) in pretrained_names():
         return
     kinds = [kind for name, kind in pretrained_names() if name == dataset]

@@ -250,6 +250,8 @@ def _num_nodes(data: HeteroData, kind: str) -> int:
     if features is not None and not (isinstance(features, Tensor) and features.dim() > 0):
         what = "a single number" if isinstance(features, Tensor) else type(features).__name__
         raise ValueError(f"data[{kind!r}]: x must be a tensor with a row per node, got {what}")
+    if isinstance(features, Tensor) and features.layout != torch.strided:
+        raise ValueError(f"data[{kind!r}]: x must be a dense tensor; convert it with .to_dense()")
     count = data[kind].num_nodes
     if count is None:
         raise ValueError(f"data: nothing says how many nodes of type {kind!r} there are; set data[{kind!r}].num_nodes")

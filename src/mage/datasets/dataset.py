@@ -10,9 +10,18 @@ import torch
 from numpy.typing import NDArray
 from torch_geometric.data import Batch, Data, Dataset
 
+from mage._core.checks import (
+    checked_array,
+    checked_instance,
+    checked_list,
+    checked_text,
+    checked_texts,
+    checked_whole,
+    shortened,
+)
 from mage.datasets.columns import OUTSIDE, Columns, GraphColumns, Indices
 from mage.datasets.dataset_info import DatasetInfo, ExplanationSettings, Split, paper_split
-from mage.datasets.given_graphs import columns_of_graphs, given
+from mage.datasets.given_graphs import checked_graphs, columns_of_graphs, given
 from mage.datasets.prediction import predicted_classes
 from mage.datasets.truth import motifs_of
 from mage.explanation.subject import GraphSubject, SentenceSubject, subject_of
@@ -59,6 +68,12 @@ class GraphDataset(Dataset):  # type: ignore[misc]
             split: Positions for training, validation and test; by default the paper's 80/10/10.
             class_names: One name per class.
         """
+        name, graphs = checked_text("name", name), checked_graphs(graphs)
+        class_names = checked_texts("class_names", checked_list("class_names", class_names, "a list of names"))
+        if settings is not None:
+            checked_instance("settings", settings, ExplanationSettings, "mage.datasets.ExplanationSettings")
+        if split is not None:
+            checked_instance("split", split, Split, "a mage.datasets.Split")
         columns = columns_of_graphs(graphs)
         num_classes = max(int(columns.labels.max()) + 1, len(class_names))
         all_names = (*class_names, *(str(i) for i in range(len(class_names), num_classes)))
@@ -69,7 +84,7 @@ class GraphDataset(Dataset):  # type: ignore[misc]
             title=name,
             class_names=all_names,
             truth="as given" if has_truth else "none",
-            settings=settings or ExplanationSettings("remove", **usual),
+            settings=ExplanationSettings("remove", **usual) if settings is None else settings,
             build=given,
             num_graphs=len(graphs),
         )
@@ -154,7 +169,7 @@ class GraphDataset(Dataset):  # type: ignore[misc]
 
     def batch(self, positions: Sequence[int] | Indices) -> Batch:
         """The disjoint union of some graphs of this view, built with array operations rather than graph by graph."""
-        part = self.columns.take(self._positions[np.asarray(positions, dtype=np.int64)])
+        part = self.columns.take(self._positions[self._checked(positions)])
         first_node, first_edge = torch.from_numpy(part.node_start), torch.from_numpy(part.edge_start)
         owner = torch.repeat_interleave(torch.arange(len(part)), first_node.diff())
         shift = torch.repeat_interleave(first_node[:-1], first_edge.diff())
@@ -168,23 +183,40 @@ class GraphDataset(Dataset):  # type: ignore[misc]
 
     def batches(self, positions: Sequence[int] | Indices, size: int) -> Iterator[Batch]:
         """Unions of at most ``size`` graphs, in the order given."""
-        for start in range(0, len(positions), size):
-            yield self.batch(positions[start : start + size])
+        numbers, size = self._checked(positions), checked_whole("size", size)
+        for start in range(0, len(numbers), size):
+            yield self.batch(numbers[start : start + size])
+
+    def _checked(self, positions: Any) -> Indices:
+        """Positions in this view, or an error that names them; those below 0 count from the end."""
+        numbers = checked_array("positions", positions, "a list of whole numbers")
+        if numbers.ndim != 1 or (numbers.size and numbers.dtype.kind not in "iu"):
+            raise ValueError(f"positions must be a list of whole numbers, got {shortened(positions)}")
+        if numbers.size and not -len(self) <= numbers.min() <= numbers.max() < len(self):
+            raise ValueError(f"positions must be 0 … {len(self) - 1}, got {numbers.min()} … {numbers.max()}")
+        return numbers.astype(np.int64)
+
+    def _checked_index(self, index: Any, count: int) -> int:
+        number = checked_whole("index", index, least=-count)
+        if number >= count:
+            raise ValueError(f"index must be 0 … {count - 1}, got {number}")
+        return number
 
     def prepare(self, positions: Sequence[int] | Indices | None = None) -> None:
         """Make the graphs at some positions now, all by default, where a dataset makes them when they are needed."""
         all_positions = self._positions
-        self.columns.sizes(all_positions if positions is None else all_positions[np.asarray(positions, dtype=np.int64)])
+        self.columns.sizes(all_positions if positions is None else all_positions[self._checked(positions)])
 
     def motifs(self, index: int) -> tuple[tuple[int, ...], ...]:
         """The nodes of each ground-truth motif of a graph."""
-        return motifs_of(self[index])
+        return motifs_of(self[self._checked_index(index, len(self))])
 
     def settings(self, index: int) -> dict[str, Any]:
         """The paper's settings for a graph (or a node of a node-level set), as arguments of :func:`mage.explain`."""
         settings = self.info.settings
         of_node = self.task == "node"
-        graph = self[0 if of_node else index]
+        graph = self[0 if of_node else self._checked_index(index, len(self))]
+        index = self._checked_index(index, int(graph.num_nodes) if of_node else len(self))
         motifs = motifs_of(graph)
         if of_node:
             motifs = tuple(motif for motif in motifs if index in motif)
@@ -213,6 +245,8 @@ class GraphDataset(Dataset):  # type: ignore[misc]
 
     def explained(self, model: torch.nn.Module, limit: int | None = None) -> Indices:
         """Test graphs that the paper would explain: those its rule allows and the model predicts correctly."""
+        if limit is not None:
+            limit = checked_whole("limit", limit, least=0)
         candidates = self.candidates()
         correct: NDArray[np.bool_] = predicted_classes(model, self, candidates) == self.labels[candidates]
         return candidates[correct][:limit]

@@ -9,12 +9,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from mage._core.checks import checked_whole
 from mage.datasets.columns import GraphColumns, Indices
 from mage.datasets.locations import locate_files
 from mage.datasets.published_files import PublishedFiles
 from mage.datasets.training_plans import NetworkPlans
 
 _SPLIT_SEED = 2
+_MOST_GRAPHS = 10**7  # that a split lists
 
 
 class Split(NamedTuple):
@@ -29,6 +31,8 @@ def paper_split(size: int) -> Split:
     """The paper's 80/10/10 split: ``random_split`` with a generator seeded 2."""
     import torch
 
+    if (size := checked_whole("size", size, least=0)) > _MOST_GRAPHS:
+        raise ValueError(f"size must be at most {_MOST_GRAPHS:,}, got {size:,}")
     # At least one graph to stop by and one to report on, where there are so many.
     sizes = [int(0.8 * size), max(int(0.1 * size), min(1, size // 3))]
     sizes.append(size - sum(sizes))

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import torch
 from torch_geometric.data import Data
 
+from mage._core.checks import checked_list, shortened
 from mage._core.ragged import pointers
 from mage.datasets.columns import OUTSIDE, Columns
 from mage.datasets.dataset_info import Content, DataRoot
@@ -15,6 +17,15 @@ from mage.datasets.dataset_info import Content, DataRoot
 def given(_root: DataRoot) -> Content:
     """What loads graphs that were given: nothing can."""
     raise ValueError("name: these graphs were given to GraphDataset.from_graphs; they are not loaded by name")
+
+
+def checked_graphs(graphs: Any) -> list[Data]:
+    """A list of graphs, or an error that says what it must be."""
+    listed = checked_list("graphs", graphs, "a list of graphs")
+    for graph in listed:
+        if not hasattr(graph, "edge_index") or not hasattr(graph, "get") or hasattr(graph, "node_types"):
+            raise TypeError(f"graphs must be torch_geometric.data.Data graphs, got {shortened(graph)}")
+    return listed
 
 
 def columns_of_graphs(graphs: Sequence[Data]) -> Columns:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+from mage._core.files import as_path
 from mage.datasets.downloads import download_files
 from mage.datasets.published_files import PublishedFiles, verify
 
@@ -23,7 +24,7 @@ def cache_folder() -> Path:
 def data_folders(root: str | Path | None) -> list[Path]:
     """Where files are looked for, first to last: ``root`` alone if it is given, else ``MAGE_DATA`` and the cache."""
     if root is not None:
-        return [Path(root)]
+        return [as_path("root", root)]
     setting = os.environ.get("MAGE_DATA")
     return [*([Path(setting)] if setting else []), cache_folder()]
 

@@ -6,7 +6,8 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from mage._core.checks import did_you_mean
+from mage._core.checks import checked_flag, checked_text, checked_whole, did_you_mean
+from mage._core.files import as_path
 from mage._core.optional import require
 from mage.datasets.dataset_info import DataRoot, DatasetInfo
 from mage.datasets.locations import find_files
@@ -39,6 +40,10 @@ _MODULES = (
 DATASETS: dict[str, DatasetInfo] = {name: import_module(f"mage.datasets.{name}").INFO for name in _MODULES}
 
 
+_LIMITS = {"seed": (0, 1 << 62), "count": (2, 10**6)}
+"""The smallest and the largest values of options that are whole numbers."""
+
+
 def names() -> list[str]:
     """Names of the datasets."""
     return list(DATASETS)
@@ -47,7 +52,7 @@ def names() -> list[str]:
 def info(name: str) -> DatasetInfo:
     """What the library knows about a dataset."""
     try:
-        return DATASETS[name]
+        return DATASETS[checked_text("name", name)]
     except KeyError:
         choices = ", ".join(DATASETS)
         raise ValueError(
@@ -76,8 +81,14 @@ def load(name: str, root: str | Path | None = None, *, download: bool = True, **
     if unknown:
         allowed = ", ".join(entry.options) or "none"
         raise ValueError(f"{', '.join(sorted(unknown))}: not an option of {name}; its options are {allowed}")
-    if root is not None and not Path(root).is_dir():
+    if root is not None and not as_path("root", root).is_dir():
         raise ValueError(f"root: the folder {root} does not exist")
+    download = checked_flag("download", download)
+    for option in options.keys() & _LIMITS.keys():
+        least, most = _LIMITS[option]
+        options[option] = checked_whole(option, options[option], least=least)
+        if options[option] > most:
+            raise ValueError(f"{option} must be at most {most:,}, got {options[option]:,}")
     require("torch_geometric", "pyg")
     from mage.datasets.dataset import GraphDataset
 

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
+from mage._core.checks import checked_array, shortened
 from mage.datasets.columns import OUTSIDE, Indices
 
 if TYPE_CHECKING:
@@ -57,5 +58,7 @@ def motif_numbers(
 
 def motifs_of(data: Data) -> tuple[tuple[int, ...], ...]:
     """The nodes of each ground-truth motif that a graph's ``node_motif`` numbers."""
-    numbers = np.asarray(data.node_motif)
+    if getattr(data, "node_motif", None) is None:
+        raise TypeError(f"data must be a graph with node_motif, got {shortened(data)}")
+    numbers = checked_array("data.node_motif", data.node_motif, "a number for each node")
     return tuple(tuple(np.flatnonzero(numbers == i).tolist()) for i in range(int(numbers.max(initial=OUTSIDE)) + 1))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+from mage.explanation.arguments import checked_explanation
 from mage.motifs import Motif
 
 if TYPE_CHECKING:
@@ -40,6 +41,7 @@ def side_colour(value: float) -> str:
 
 def coloured_motifs(explanation: Explanation) -> list[ColouredMotif]:
     """The motifs of an explanation with their colours and strengths, in its order."""
+    checked_explanation(explanation)
     strongest = max((abs(motif.score) for motif in explanation.all_motifs), default=1.0) or 1.0
     return [
         ColouredMotif(motif, side_colour(motif.sign), abs(motif.score) / strongest) for motif in explanation.all_motifs

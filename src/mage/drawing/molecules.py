@@ -13,6 +13,7 @@ import numpy as np
 
 from mage._core.optional import require
 from mage._core.typing import Floats
+from mage.explanation.arguments import checked_explanation
 from mage.explanation.subject import ELEMENTS, MoleculeSubject
 
 if TYPE_CHECKING:
@@ -100,6 +101,7 @@ class Molecule:
 
 def molecule_of(explanation: Explanation) -> Molecule | None:
     """The molecule that an explanation is about; None if its nodes are no atoms."""
+    checked_explanation(explanation)
     subject = explanation.subject
     smiles, elements = (subject.smiles, subject.elements) if isinstance(subject, MoleculeSubject) else ("", ())
     bonds = _bonds(explanation)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from mage.drawing.labelled_graphs import LabelledGraph
 from mage.drawing.molecules import Molecule, molecule_of
 from mage.drawing.pattern_names import pattern_name, pattern_text
+from mage.explanation.arguments import checked_explanation
 from mage.explanation.subject import GraphSubject
 
 if TYPE_CHECKING:
@@ -56,6 +57,7 @@ class MotifNames:
 
 def motif_names(explanation: Explanation) -> tuple[MotifName, ...]:
     """A name for each motif of an explanation, in their order."""
+    checked_explanation(explanation)
     names = MotifNames(explanation)
     return tuple(names.of(motif.nodes) for motif in explanation.all_motifs)
 

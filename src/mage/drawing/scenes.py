@@ -18,6 +18,7 @@ from mage.drawing.motif_places import inner_edges
 from mage.drawing.scene import LABEL_SIZE, Box, Label, Picture, Scene, bounding_box, important_nodes
 from mage.drawing.sentences import sentence_scene
 from mage.drawing.type_widths import text_width
+from mage.explanation.arguments import checked_explanation
 from mage.explanation.crop import crop, nodes_in_view
 from mage.explanation.subject import GraphSubject, ImageSubject, MoleculeSubject, SentenceSubject, Subject, TypedSubject
 from mage.graph import PlayerGraph
@@ -43,6 +44,7 @@ def scene_of(explanation: Explanation, narrow: bool = False) -> Scene:
         explanation: What to draw.
         narrow: Whether sentences are set in short lines, for a column of a table.
     """
+    checked_explanation(explanation)
     make = next(make for kind, make in _SCENES.items() if isinstance(explanation.subject, kind))
     return make(explanation, narrow) or _graph(explanation)
 
@@ -52,6 +54,7 @@ def drawable(explanation: Explanation, most_nodes: int = _MOST_NODES) -> Explana
 
     Where few nodes are players, as in the neighbourhood of one node, no more other nodes than players are drawn.
     """
+    checked_explanation(explanation)
     most = _most_drawn(explanation, most_nodes)
     return explanation if most is None else crop(explanation, most)
 
@@ -73,6 +76,7 @@ def _most_drawn(explanation: Explanation, most_nodes: int) -> int | None:
 
 def undirected_edges(explanation: Explanation) -> list[tuple[int, int]]:
     """Edges of the input graph as pairs i < j, each once."""
+    checked_explanation(explanation)
     pairs = PlayerGraph.from_edge_index(explanation.edge_index, explanation.num_nodes).edges.tolist()
     return [(i, j) for i, j in pairs]
 

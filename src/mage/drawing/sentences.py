@@ -9,6 +9,7 @@ import numpy as np
 
 from mage.drawing.scene import WORD_SIZE, Box, Label, Scene
 from mage.drawing.type_widths import text_width
+from mage.explanation.arguments import checked_explanation
 from mage.explanation.subject import SentenceSubject
 
 if TYPE_CHECKING:
@@ -25,6 +26,7 @@ _WRAPPED_LINE = 700.0
 
 def words_of(explanation: Explanation) -> tuple[str, ...]:
     """The words of an explained sentence; of other graphs, the names of the nodes."""
+    checked_explanation(explanation)
     subject = explanation.subject
     return tuple(subject.words) if isinstance(subject, SentenceSubject) else tuple(explanation.names)
 

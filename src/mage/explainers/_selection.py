@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 from numpy.typing import NDArray
 
 from mage._core.typing import Floats
+
+if TYPE_CHECKING:
+    from mage.datasets.dataset import GraphDataset
 
 
 def nodes_of_best_edges(edge_index: NDArray[np.integer], scores: Floats, max_nodes: int) -> list[int]:
@@ -30,3 +35,10 @@ def best_nodes(scores: Floats, max_nodes: int) -> list[int]:
     """The nodes with the highest scores, of equal ones the earlier first; nodes that score exactly 0 are left out."""
     order = np.argsort(-scores, kind="stable")[:max_nodes]
     return sorted(int(node) for node in order if scores[node] != 0)
+
+
+def dataset_class() -> type[GraphDataset]:
+    """The class of datasets, imported when it is needed: it needs PyTorch."""
+    from mage.datasets.dataset import GraphDataset
+
+    return GraphDataset

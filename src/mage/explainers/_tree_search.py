@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from mage._core.checks import checked_whole
+from mage._core.checks import checked_flag, checked_number, checked_whole
 from mage._core.typing import Floats, Integers, Masks
 from mage.explainers.protocol import Explainer
 from mage.explainers.request import ExplainRequest
@@ -56,8 +56,8 @@ class TreeSearchExplainer(Explainer):
         self, rollouts: int, exploration: float, high_degree_first: bool, samples: int | None, hops: int
     ) -> None:
         self.rollouts = checked_whole("rollouts", rollouts)
-        self.exploration = exploration
-        self.high_degree_first = high_degree_first
+        self.exploration = checked_number("exploration", exploration)
+        self.high_degree_first = checked_flag("high_degree_first", high_degree_first)
         self.samples = None if samples is None else checked_whole("samples", samples)
         self.hops = checked_whole("hops", hops, least=0)
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from mage._core.checks import checked_text
 from mage._core.typing import Floats, Integers
 from mage.explainers.protocol import Explainer, UnsupportedError
 from mage.explainers.request import ExplainRequest
@@ -42,7 +43,7 @@ class EdgeSearch(Explainer):
         else:
             from mage.explainers.registry import get  # the registry knows this class, too
 
-            self.scores = get(scores, **parameters)
+            self.scores = get(checked_text("scores", scores), **parameters)
 
     @property
     def white_box(self) -> bool:  # type: ignore[override]  # an instance's, as it follows what is inside

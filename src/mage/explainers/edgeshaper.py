@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from mage._core.checks import checked_whole
+from mage._core.checks import checked_flag, checked_number, checked_whole
 from mage._core.typing import Floats
 from mage.explainers._selection import nodes_of_best_edges
 from mage.explainers.protocol import Explainer, UnsupportedError
@@ -73,11 +73,11 @@ class EdgeSHAPer(Explainer):
     title = "EdgeSHAPer"
 
     def __init__(self, num_samples: int = 100, density: float | None = None, undirected: bool = True) -> None:
-        if density is not None and not 0 <= density <= 1:
+        if density is not None and not 0 <= checked_number("density", density) <= 1:
             raise ValueError(f"density must lie in [0, 1], got {density}")
         self.num_samples = checked_whole("num_samples", num_samples)
         self.density = density
-        self.undirected = undirected
+        self.undirected = checked_flag("undirected", undirected)
 
     def compute(self, model: Any, data: Data, request: ExplainRequest) -> Explanation:
         """Explain one graph."""

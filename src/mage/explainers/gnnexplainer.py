@@ -11,6 +11,7 @@ from torch_geometric.explain import ExplainerConfig, ModelConfig
 from torch_geometric.explain.algorithm import GNNExplainer as Algorithm
 from torch_geometric.explain.algorithm.utils import set_masks
 
+from mage._core.checks import checked_choice, checked_number, checked_whole
 from mage.explainers._model_runs import Run
 from mage.explainers._white_box import EdgeScores, WhiteBoxExplainer
 
@@ -65,10 +66,12 @@ class GNNExplainer(WhiteBoxExplainer):
     message_weights: Literal["sigmoid", "raw"] = "sigmoid"
 
     def __post_init__(self) -> None:
-        if self.message_weights not in _ALGORITHMS:
-            raise ValueError(
-                f"message_weights: {self.message_weights!r} is none of {', '.join(map(repr, _ALGORITHMS))}"
-            )
+        self.epochs = checked_whole("epochs", self.epochs, least=0)
+        if checked_number("lr", self.lr) < 0:
+            raise ValueError(f"lr must be at least 0, got {self.lr!r}")
+        checked_number("edge_size", self.edge_size)
+        checked_number("edge_ent", self.edge_ent)
+        checked_choice("message_weights", self.message_weights, _ALGORITHMS)
 
     def score_edges(self, model: nn.Module, data: Data, game: ModelGame) -> EdgeScores:
         """The weights of the edges. The loss is the method's own, whatever ``output`` is."""

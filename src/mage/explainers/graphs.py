@@ -199,11 +199,13 @@ def explain_many(
     Yields:
         Explanations, in the order of the graphs.
     """
-    if not isinstance(graphs, Iterable):
+    if not isinstance(graphs, Iterable) or hasattr(graphs, "node_types") or getattr(graphs, "shape", None) == ():
         raise TypeError(f"graphs must be a dataset or a list of graphs, got {type(graphs).__name__}")
     labels = {"names": names, "class_names": class_names}
     whole = ExplainRequest.of(GraphRequest, request, **fields)
     path = None if folder is None else as_path("folder", folder)
+    if path is not None and path.exists() and not path.is_dir():
+        raise ValueError(f"folder: {path} is a file; name a folder")
     if progress is not None:
         progress = checked_flag("progress", progress)
     if path is not None and not hasattr(model, "state_dict"):

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from mage._core.checks import checked_whole
+from mage._core.checks import checked_instance, checked_list, checked_number, checked_whole
 from mage._core.typing import Floats, Masks
-from mage.explainers._selection import best_nodes
+from mage.explainers._selection import best_nodes, dataset_class
 from mage.explainers.protocol import Explainer, UnsupportedError
 from mage.explainers.request import ExplainRequest
 from mage.explanation import Explanation
@@ -61,14 +61,14 @@ class GStarX(Explainer):
     ) -> None:
         if checked_whole("group_size", group_size) > _MOST_PLAYERS:
             raise ValueError(f"group_size must be at most {_MOST_PLAYERS}, got {group_size}")
-        if num_groups is not None:
-            checked_whole("num_groups", num_groups)
-        self.group_size = group_size
-        self.num_groups = num_groups
-        self.prior = None if prior is None else [float(share) for share in prior]
+        self.group_size = checked_whole("group_size", group_size)
+        self.num_groups = None if num_groups is None else checked_whole("num_groups", num_groups)
+        shares = None if prior is None else checked_list("prior", prior, "a share for each class")
+        self.prior = None if shares is None else [checked_number("prior", share) for share in shares]
 
     def fit(self, model: Any, dataset: GraphDataset, seed: int = 0) -> None:
         """Measure the mean predicted probability of each class on the training graphs."""
+        checked_instance("dataset", dataset, dataset_class(), "a dataset, as mage.datasets.load returns it")
         del seed  # nothing is random
         import torch
 

@@ -11,12 +11,13 @@ import torch
 from torch import Tensor
 from torch_geometric.nn import MessagePassing
 
-from mage._core.checks import checked_whole
+from mage._core.checks import checked_instance, checked_whole
 from mage._core.typing import Floats, Integers
 from mage._torch.evaluation import evaluating
 from mage._torch.forward import Forward
 from mage._torch.graph_input import GraphInput
 from mage._torch.masking import split
+from mage.explainers._selection import dataset_class
 from mage.explainers.protocol import Explainer, UnsupportedError
 from mage.explainers.request import ExplainRequest
 from mage.explanation import Explanation
@@ -62,6 +63,7 @@ class MatchExplainer(Explainer):
 
     def fit(self, model: Any, dataset: GraphDataset, seed: int = 0) -> None:
         """Keep the embeddings of training graphs of each predicted class."""
+        checked_instance("dataset", dataset, dataset_class(), "a dataset, as mage.datasets.load returns it")
         if dataset.task != "graph":
             raise UnsupportedError(f"dataset: {dataset.name} has labels of nodes, and MatchExplainer matches graphs")
         order = np.random.default_rng(seed).permutation(dataset.split.train)

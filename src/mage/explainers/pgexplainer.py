@@ -14,9 +14,10 @@ from torch_geometric.explain import ExplainerConfig, ModelConfig
 from torch_geometric.explain.algorithm import PGExplainer as PyGAlgorithm
 from torch_geometric.utils import scatter
 
-from mage._core.checks import checked_choice
+from mage._core.checks import checked_choice, checked_instance, checked_list, checked_number, checked_whole
 from mage._torch.evaluation import evaluating
 from mage.explainers._model_runs import LastLayer, Run
+from mage.explainers._selection import dataset_class
 from mage.explainers._white_box import EdgeScores, WhiteBoxExplainer, check_layers, device_of, undisturbed
 from mage.explainers.protocol import UnsupportedError
 
@@ -75,9 +76,18 @@ class PGExplainer(WhiteBoxExplainer):
 
     def __post_init__(self) -> None:
         checked_choice("steps", self.steps, ("graph", "epoch"))
+        checked_whole("epochs", self.epochs, least=0)
+        checked_whole("max_graphs", self.max_graphs)
+        for name in ("lr", "edge_size", "edge_ent"):
+            checked_number(name, getattr(self, name))
+        if len(checked_list("temperatures", self.temperatures, "two numbers")) != 2:
+            raise ValueError(f"temperatures must be two numbers, got {self.temperatures!r}")
+        for temperature in self.temperatures:
+            checked_number("temperatures", temperature)
 
     def fit(self, model: Any, dataset: GraphDataset, seed: int = 0) -> None:
         """Train the perceptron on (a sample of) the training graphs, for the classes that the model predicts."""
+        checked_instance("dataset", dataset, dataset_class(), "a dataset, as mage.datasets.load returns it")
         check_layers(model)
         device = device_of(model)
         of_nodes = dataset.task == "node"

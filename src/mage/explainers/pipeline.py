@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from mage._core.checks import checked_texts
+from mage._core.checks import checked_list, checked_texts, shortened
+from mage._core.checks import checked_names as names_of_all
 from mage._core.typing import Floats, Integers, Masks
 from mage.explainers.consequences import consequences_of
 from mage.explainers.request import ExplainRequest
@@ -209,10 +210,9 @@ def checked_names(names: Any, count: int, what: str = "node") -> tuple[str, ...]
     """Names of the nodes, or of what else plays; their numbers by default."""
     if names is None:
         return tuple(str(v) for v in range(count))
-    if isinstance(names, str) or not isinstance(names, Sequence | np.ndarray) or len(names) != count:
-        given = f"got {len(names)}" if isinstance(names, Sized) else f"got {names!r}"
-        raise ValueError(f"names must list {count} names, one per {what}, {given}")
-    return checked_texts("names", names)
+    if not isinstance(names, Sequence | np.ndarray):
+        raise ValueError(f"names must be a list of {count} names, one per {what}, got {shortened(names)}")
+    return names_of_all(names, count, what)
 
 
 def listed_names(store: Any, key: str, count: int) -> tuple[str, ...] | None:
@@ -226,13 +226,14 @@ def checked_class_names(names: Sequence[str] | None, game: Game) -> tuple[str, .
     """Names of the classes, as many as there are; none where they are not known."""
     if names is None:
         return ()
-    if isinstance(names, str | bytes) or not isinstance(names, Sized) or not isinstance(names, Iterable):
-        raise ValueError(f"class_names must be a list of names, got {names!r}")
-    if not len(names):
+    if not isinstance(names, Sized):
+        raise ValueError(f"class_names must be a list of names, got {shortened(names)}")
+    listed = checked_list("class_names", names, "a list of names")
+    if not listed:
         return ()
     if game.target is None:
         raise ValueError("class_names: a regression has no classes")
     count = max(2, len(game.prediction))
-    if len(names) != count:
-        raise ValueError(f"class_names must list {count} names, one per class, got {names!r}")
-    return checked_texts("class_names", names)
+    if len(listed) != count:
+        raise ValueError(f"class_names must list {count} names, one per class, got {shortened(names)}")
+    return checked_texts("class_names", listed)

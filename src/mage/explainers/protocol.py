@@ -65,6 +65,10 @@ class Explainer(ABC):
                 f"data: {self.title} explains graphs without types of nodes; mage explains HeteroData, or convert it "
                 "with to_homogeneous()"
             )
+        if not hasattr(data, "node_types"):
+            from mage._torch.graph_input import check_graph
+
+            check_graph(data)
         if whole.graph.players not in self.players:
             raise UnsupportedError(
                 f"players: {self.title} lets {' and '.join(self.players)} play, not {whole.graph.players}; mage does"

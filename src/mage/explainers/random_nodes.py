@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from mage._core.checks import shortened
 from mage.explainers.protocol import Explainer
 from mage.explainers.request import ExplainRequest
 from mage.explanation import Explanation
@@ -32,8 +33,8 @@ class RandomNodes(Explainer):
     title = "Random nodes"
 
     def __init__(self, connected: bool | None = True) -> None:
-        if connected not in (True, False, None):
-            raise ValueError(f"connected must be True, False or None, got {connected!r}")
+        if connected is not None and not isinstance(connected, bool):
+            raise ValueError(f"connected must be True, False or None, got {shortened(connected)}")
         self.connected = connected
 
     def compute(self, model: Any, data: Data, request: ExplainRequest) -> Explanation:

@@ -13,9 +13,11 @@ from torch_geometric.data import Batch
 from torch_geometric.explain.algorithm.utils import clear_masks, set_masks
 from torch_geometric.nn import ARMAConv, global_mean_pool
 
+from mage._core.checks import checked_instance
 from mage._torch.evaluation import evaluating
 from mage._torch.graph_input import GraphInput
 from mage.explainers._model_runs import LastLayer, Run
+from mage.explainers._selection import dataset_class
 from mage.explainers._white_box import EdgeScores, WhiteBoxExplainer, check_layers, device_of, undisturbed
 from mage.explainers.pgexplainer import training_sample
 from mage.explainers.protocol import UnsupportedError
@@ -75,6 +77,7 @@ class ReFine(WhiteBoxExplainer):
 
     def fit(self, model: Any, dataset: GraphDataset, seed: int = 0) -> None:
         """Train a scorer for each class that the model predicts on (a sample of) the training graphs."""
+        checked_instance("dataset", dataset, dataset_class(), "a dataset, as mage.datasets.load returns it")
         check_layers(model)
         training = training_sample(dataset, self.max_graphs, seed)
         validation = [int(i) for i in dataset.split.validation if dataset.num_edges_each[i] > 0][: self.max_graphs]

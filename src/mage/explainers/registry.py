@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, cast
 
+from mage._core.checks import checked_text, shortened
 from mage._core.importing import load_name
 from mage._core.optional import require
 from mage.explainers.protocol import Explainer
@@ -35,7 +36,7 @@ def names() -> list[str]:
 
 def explainer_class(name: str) -> Callable[..., Explainer]:
     """The class of an explainer, or the function that makes one."""
-    if name not in _EXPLAINERS:
+    if checked_text("name", name) not in _EXPLAINERS:
         raise ValueError(f"name: there is no explainer {name!r}; there are {', '.join(_EXPLAINERS)}")
     make = _EXPLAINERS[name]
     if isinstance(make, str):
@@ -55,6 +56,8 @@ def get(name: str, **parameters: Any) -> Explainer:
 
 def register(name: str, make: Callable[..., Explainer]) -> None:
     """Add an explainer of one's own; it can then be benchmarked beside the others."""
-    if name in _EXPLAINERS:
+    if not callable(make):
+        raise TypeError(f"make must be a class of explainers or a function that makes one, got {shortened(make)}")
+    if checked_text("name", name) in _EXPLAINERS:
         raise ValueError(f"name: there is an explainer {name!r} already")
     _EXPLAINERS[name] = make

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 
+from mage._core.checks import checked_list
 from mage._core.conversion import NotStored, stored_as
 from mage._core.requests import changed, field_names, unknown_field
 from mage.games.request import GraphRequest, ModelRequest
@@ -13,6 +14,7 @@ from mage.indices.request import IndexRequest
 from mage.motifs import MotifRequest
 
 Kind = TypeVar("Kind", bound=ModelRequest)
+_MOST_REQUESTS = 100  # later ones override earlier ones, so that nobody needs more
 _PARTS = {"model": ModelRequest, "index": IndexRequest, "motifs": MotifRequest}
 
 
@@ -94,7 +96,9 @@ def _parts(request: Any) -> list[Any]:
     if request is None:
         return []
     is_list = isinstance(request, Iterable) and not isinstance(request, ExplainRequest | str)
-    return list(request) if is_list else [request]
+    return (
+        checked_list("request", request, "a request or some requests", most=len(_PARTS) + 1) if is_list else [request]
+    )
 
 
 def _with_part(whole: ExplainRequest, part: Any, kind: type[ModelRequest]) -> ExplainRequest:

@@ -2,29 +2,89 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import is_dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from mage._core.checks import (
+    checked_array,
+    checked_instance,
+    checked_list,
+    checked_numbers,
+    checked_real,
+    checked_text,
+    checked_texts,
+    checked_whole,
+)
 from mage._core.typing import Floats
 from mage._torch.conventions import KNOWN_TASKS, RETURN_TYPES
+from mage.explanation.records import Consequences, MotifFeatures, Origin, PlayersCap, Stage
+from mage.explanation.subject import Subject
+from mage.indices import Interactions
+from mage.motifs import MotifSet
 
 if TYPE_CHECKING:
     from mage.explanation.explanation import Explanation
 
 LEVELS = ("graph", "node", "edge", "image")
+_TEXTS = ("task", "output", "masking", "level", "return_type", "method", "player_kind")
+_KINDS: dict[str, type] = {
+    "motifs": MotifSet,
+    "interactions": Interactions,
+    "subject": Subject,
+    "diagnostics": Mapping,
+    "players_cap": PlayersCap,
+    "consequences": Consequences,
+    "origin": Origin,
+}
+_OPTIONAL = ("players_cap", "consequences", "origin")
 
 
 def check(explanation: Explanation) -> None:
     """Raise ValueError where parts of an explanation contradict each other; the message names the part."""
+    _check_kinds(explanation)
     _check_prediction(explanation)
     _check_edges(explanation)
     _check_nodes(explanation)
     explanation.subject.check(explanation.num_nodes, explanation.edge_index.shape[1])
     if explanation.request is not None and not is_dataclass(explanation.request):
         raise TypeError(f"request must be a dataclass of plain values, got {type(explanation.request).__name__}")
+
+
+def _check_kinds(explanation: Explanation) -> None:
+    """Each part is of its kind; lists of any kind become tuples."""
+
+    def set_to(name: str, value: Any) -> None:
+        object.__setattr__(explanation, name, value)
+
+    for name, kind in _KINDS.items():
+        if getattr(explanation, name) is not None or name not in _OPTIONAL:
+            checked_instance(name, getattr(explanation, name), kind, f"a {kind.__name__}")
+    for name in _TEXTS:
+        checked_text(name, getattr(explanation, name))
+    for name in ("names", "node_notes", "class_names", "notes"):
+        set_to(name, checked_texts(name, checked_list(name, getattr(explanation, name), "a list of texts")))
+    for name, item in (("stages", Stage), ("motif_features", MotifFeatures)):
+        items = checked_list(name, getattr(explanation, name), f"a list of {item.__name__}")
+        set_to(name, tuple(checked_instance(name, each, item, f"a list of {item.__name__}") for each in items))
+    for name in ("prediction", "method_edge_scores", "edge_std_error"):
+        if getattr(explanation, name) is not None or name == "prediction":
+            set_to(name, checked_numbers(name, getattr(explanation, name)))
+    set_to("edge_index", checked_array("edge_index", explanation.edge_index, "whole numbers [2, e]"))
+    checked_whole("num_nodes", explanation.num_nodes, least=0)
+    checked_whole("num_queries", explanation.num_queries, least=0)
+    checked_real("seconds", explanation.seconds)
+    players = checked_list("players", explanation.players, "a list of nodes for each player")
+    set_to("players", tuple(tuple(checked_list("players", nodes, "lists of nodes")) for nodes in players))
+    set_to("target_nodes", tuple(checked_list("target_nodes", explanation.target_nodes, "a list of nodes")))
+    for name in ("target", "part_of"):
+        if getattr(explanation, name) is not None:
+            set_to(name, checked_whole(name, getattr(explanation, name), least=0))
+    for name, value in explanation.diagnostics.items():
+        checked_text("diagnostics", name)
+        checked_real("diagnostics", value)
 
 
 def check_finite(explanation: Explanation) -> None:
@@ -109,6 +169,8 @@ def _check_each(name: str, groups: Iterable[tuple[int, ...]], count: int) -> Non
 def _check_range(name: str, numbers: Any, count: int) -> None:
     if not len(numbers):
         return
-    array = np.asarray(numbers)
+    array = checked_array(name, numbers, "whole numbers")
+    if array.dtype.kind not in "iu":
+        raise ValueError(f"{name} must hold whole numbers 0 … {count - 1}, got {array.dtype}")
     if array.dtype.kind not in "iu" or array.min() < 0 or array.max() >= count:
         raise ValueError(f"{name} must hold whole numbers 0 … {count - 1}, got {array.min()} … {array.max()}")

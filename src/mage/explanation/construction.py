@@ -8,6 +8,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from mage._core.checks import (
+    checked_array,
+    checked_list,
+    checked_names,
+    checked_numbers,
+    checked_text,
+    checked_whole,
+    shortened,
+)
 from mage._core.typing import Floats, Integers
 from mage.graph import PlayerGraph
 from mage.indices import Interactions
@@ -59,11 +68,16 @@ def explanation_fields(
     names: Sequence[str] | None,
 ) -> dict[str, Any]:
     """The fields of an explanation by a set of nodes; see :meth:`mage.Explanation.from_nodes`."""
+    checked_text("method", method)
+    if not all(hasattr(game, field.name) for field in fields(ModelOutput)):
+        raise TypeError(f"game must be a game on a model or a ModelOutput, got {shortened(game)}")
     outcome = vars(game if isinstance(game, ModelOutput) else ModelOutput.of(game))
-    queries = outcome["num_queries"] if num_queries is None else num_queries
-    num_nodes, edge_index = int(data.num_nodes), _numbers(data.edge_index)
-    node_names = tuple(str(node) for node in (range(num_nodes) if names is None else names))
-    members = sorted({int(node) for node in nodes})
+    queries = outcome["num_queries"] if num_queries is None else checked_whole("num_queries", num_queries, least=0)
+    num_nodes, edge_index = _graph_of(data)
+    node_names = checked_names(range(num_nodes) if names is None else names, num_nodes, "node")
+    members = sorted(
+        {checked_whole("nodes", node, least=0) for node in checked_list("nodes", nodes, "a list of nodes")}
+    )
     if members and not 0 <= members[0] <= members[-1] < num_nodes:
         raise ValueError(f"nodes must lie in 0 … {num_nodes - 1}, got {members[0]} … {members[-1]}")
     graph = PlayerGraph(num_nodes, edge_index.T)
@@ -92,13 +106,20 @@ def explanation_fields(
     }
 
 
-def _numbers(edge_index: Any) -> Integers:
-    return np.asarray(edge_index.cpu() if hasattr(edge_index, "cpu") else edge_index, dtype=np.int64)
+def _graph_of(data: Any) -> tuple[int, Integers]:
+    """Number of nodes and edges of a graph, or an error that says what it lacks."""
+    edges, count = getattr(data, "edge_index", None), getattr(data, "num_nodes", None)
+    if edges is None or count is None:
+        raise TypeError(f"data must have edge_index and num_nodes, as a PyG Data has, got {shortened(data)}")
+    edge_index = checked_array("data.edge_index", edges, "whole numbers [2, e]")
+    if edge_index.ndim != 2 or len(edge_index) != 2 or (edge_index.size and edge_index.dtype.kind not in "iu"):
+        raise ValueError(f"data.edge_index must hold whole numbers [2, e], got {list(edge_index.shape)}")
+    return checked_whole("data.num_nodes", count), edge_index.astype(np.int64)
 
 
 def _node_scores(node_scores: Floats | None, members: list[int], num_nodes: int) -> Floats:
     if node_scores is not None:
-        scores = np.asarray(node_scores, dtype=np.float64)
+        scores = checked_numbers("node_scores", node_scores)
         if scores.shape != (num_nodes,):
             raise ValueError(f"node_scores must have a number for each of {num_nodes} nodes, got {list(scores.shape)}")
         return scores

@@ -9,6 +9,7 @@ from scipy.sparse import coo_array, csr_array
 
 from mage._core.checks import checked_whole
 from mage._core.typing import Floats, Integers
+from mage.explanation.arguments import checked_explanation
 from mage.explanation.explanation import Explanation
 from mage.motifs import Motif, MotifSet
 
@@ -25,6 +26,7 @@ def crop(explanation: Explanation, most_nodes: int = MOST_NODES) -> Explanation:
         explanation: Of a graph of any size.
         most_nodes: Nodes to keep, unless motifs and players alone are more.
     """
+    checked_explanation(explanation)
     checked_whole("most_nodes", most_nodes)
     if explanation.num_nodes <= most_nodes:
         return explanation

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from mage._core.checks import checked_numbers
 from mage._core.typing import Floats, Integers
 from mage.explanation import outcomes, wording
 from mage.explanation.consistency import check
@@ -155,9 +156,9 @@ class Explanation:
         )
         return cls(
             masking=masking,
-            method_edge_scores=None if edge_scores is None else np.asarray(edge_scores, dtype=np.float64),
+            method_edge_scores=None if edge_scores is None else checked_numbers("edge_scores", edge_scores),
             edge_std_error=edge_std_error,
-            diagnostics=diagnostics or {},
+            diagnostics={} if diagnostics is None else diagnostics,
             subject=subject_of(data) if subject is None else subject,
             **by_nodes,
         )

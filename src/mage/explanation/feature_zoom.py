@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from mage._core.checks import checked_choice, checked_instance
+from mage._core.checks import checked_choice, checked_instance, checked_list
 from mage._core.requests import changed
 from mage.explanation.records import MotifFeatures
 from mage.games.request import GraphRequest
@@ -33,7 +33,7 @@ def motif_nodes(explanation: Explanation, motif: int | Motif | Iterable[int]) ->
         if not 0 <= motif < len(explanation.motifs):
             raise ValueError(f"motif: there are {len(explanation.motifs)} motifs, counted from 0; got {motif}")
         return explanation.motifs[motif].nodes
-    listed = motif if isinstance(motif, Iterable) and not isinstance(motif, str | bytes) else ()
+    listed = checked_list("motif", motif, "a motif, its rank, or its nodes")
     try:
         nodes = tuple(sorted({operator.index(node) for node in listed}))
     except TypeError:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence, Sized
+from collections.abc import Callable, Sequence
 from functools import cached_property
 from types import MethodType
 from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 import numpy as np
 
-from mage._core.checks import checked_function, checked_number, checked_texts, checked_whole
+from mage._core.checks import checked_flag, checked_function, checked_names, checked_number, checked_whole
 from mage._core.typing import Bits, Floats, Integers, Masks
 from mage.games.memo import Memo, distinct
 from mage.graph import PlayerGraph, as_masks, checked_graph, component_rows, networkx_order, packing
@@ -85,15 +85,14 @@ class Game:
         self.resolution = float(np.finfo(np.float32).eps)
         if names is None and hasattr(edges, "nodes"):
             names = [str(node) for node in networkx_order(edges)]
-        self.names = _checked_names(names, self.num_players)
+        unnamed = tuple(map(str, range(self.num_players)))
+        self.names = unnamed if names is None else checked_names(names, self.num_players, "player")
         # Without a word from the user: a mask and a few float copies of it.
         per_coalition = 64 * self.num_players if bytes_per_coalition is None else bytes_per_coalition
-        checked_whole("batch_size", batch_size)
-        checked_whole("memory_cap", memory_cap)
-        checked_whole("bytes_per_coalition", per_coalition)
-        checked_whole("memo_capacity", memo_capacity, least=0)
+        fitting = checked_whole("memory_cap", memory_cap) // checked_whole("bytes_per_coalition", per_coalition)
+        memo_capacity = checked_whole("memo_capacity", memo_capacity, least=0)
         self.value_fn = value_fn
-        self.batch_size = max(1, min(batch_size, memory_cap // per_coalition))
+        self.batch_size = max(1, min(checked_whole("batch_size", batch_size), fitting))
         self._num_queries = 0
         self._memo = Memo(packing.num_words(self.num_players), memo_capacity)
         self._baseline = None if baseline is None else checked_number("baseline", baseline)
@@ -280,7 +279,7 @@ class Game:
             return worths
         missing = coalitions[unknown]
         rows = np.arange(len(missing))
-        if not all_distinct:
+        if not checked_flag("all_distinct", all_distinct):
             missing, rows = distinct(missing)
         fresh = np.empty(len(missing))
         baseline = self.baseline
@@ -381,16 +380,6 @@ def _as_numbers(values: Any) -> Floats:
     if np.iscomplexobj(array):
         raise TypeError("complex numbers have no order")
     return array.astype(np.float64)
-
-
-def _checked_names(names: Sequence[str] | None, num_players: int) -> tuple[str, ...]:
-    if names is None:
-        return tuple(str(i) for i in range(num_players))
-    if isinstance(names, str) or not isinstance(names, Sized) or not isinstance(names, Iterable):
-        raise ValueError(f"names must be a list of {num_players} names, got {names!r}")
-    if len(names) != num_players:
-        raise ValueError(f"names must list {num_players} names, one per player, got {len(names)}")
-    return checked_texts("names", names)
 
 
 def _random_coalitions(num_players: int) -> Masks:

@@ -13,7 +13,7 @@ import numpy as np
 from scipy.sparse import coo_array, csr_array
 from scipy.sparse.csgraph import breadth_first_order, connected_components
 
-from mage._core.checks import checked_whole
+from mage._core.checks import checked_array, checked_list, checked_whole
 from mage._core.optional import require
 from mage._core.typing import Integers
 
@@ -120,10 +120,7 @@ def checked_nodes(name: str, nodes: Any, num_nodes: int) -> list[int]:
 
 def node_numbers(name: str, nodes: Any) -> list[int]:
     """What a user lists, as plain numbers: whole ones of any kind, tensors of one entry among them."""
-    try:
-        listed = list(nodes)
-    except TypeError:
-        raise ValueError(f"{name} must be a list of nodes, got {nodes!r}") from None
+    listed = checked_list(name, nodes, "a list of nodes")
     return [_node_number(name, node) for node in listed]
 
 
@@ -139,12 +136,9 @@ def _node_number(name: str, node: Any) -> int:
 
 def _labels_of_nodes(groups: Any, num_nodes: int) -> Integers:
     """A label for each node from labels [n] or lists of nodes; −1 for nodes in no list."""
-    if hasattr(groups, "detach"):
-        groups = groups.detach().cpu().numpy()
-    try:
-        listed = list(groups)
-    except TypeError:
-        raise ValueError(f"groups must be labels of nodes or lists of nodes, got {groups!r}") from None
+    expected = "labels of nodes or lists of nodes"
+    plain = checked_array("groups", groups, expected) if hasattr(groups, "detach") else groups
+    listed = checked_list("groups", plain, expected)
     if listed and (isinstance(listed[0], str) or not isinstance(listed[0], Iterable)):
         if len(listed) != num_nodes:
             raise ValueError(f"groups must label all {num_nodes} nodes, got {len(listed)} labels")

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any, Self
 
-from mage._core.checks import checked_choice, checked_number, checked_whole
+from mage._core.checks import checked_choice, checked_list, checked_number, checked_whole, shortened
 from mage._core.conversion import stored_as
 from mage._torch.conventions import OUTPUTS, RETURN_TYPES, TASKS
 
@@ -188,8 +188,7 @@ class TextRequest(ModelRequest):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if self.kind not in ("auto", "graph", "sentences"):
-            raise ValueError(f"kind must be one of auto, graph, sentences; got {self.kind!r}")
+        checked_choice("kind", self.kind, ("auto", "graph", "sentences"))
 
 
 @stored_as("image request")
@@ -211,16 +210,14 @@ class ImageRequest(ModelRequest):
 
 
 def _checked_pair(edge: Any) -> tuple[Any, ...]:
-    try:
-        pair = tuple(edge.tolist() if hasattr(edge, "tolist") else edge)
-    except TypeError:
-        pair = ()
+    pair = checked_list("edge", edge, "a pair of nodes")
     if len(pair) != 2:
-        raise ValueError(f"edge must be a pair of nodes, got {edge!r}")
+        raise ValueError(f"edge must be a pair of nodes, got {shortened(edge)}")
     return tuple(tuple(end) if isinstance(end, list) else end for end in pair)
 
 
 def _checked_texts(name: str, values: Any) -> tuple[str, ...]:
-    if isinstance(values, str) or not isinstance(values, Iterable) or not all(isinstance(v, str) for v in values):
-        raise ValueError(f"{name} must be a list of names, got {values!r}")
-    return tuple(values)
+    listed = checked_list(name, values, "a list of names")
+    if not all(isinstance(value, str) for value in listed):
+        raise ValueError(f"{name} must be a list of names, got {shortened(values)}")
+    return tuple(listed)

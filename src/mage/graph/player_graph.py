@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from mage._core.checks import checked_instance, checked_seed, checked_whole, shortened
+from mage._core.checks import checked_array, checked_instance, checked_list, checked_seed, checked_whole, shortened
 from mage._core.typing import AnyArray, Bits, Integers, Masks
 from mage._kernels import connected as kernels
 from mage.graph import packing
@@ -80,7 +80,7 @@ class PlayerGraph:
             edge_index: Columns are edges; one or both directions may be stored.
             num_players: Number of nodes; by default the largest index + 1.
         """
-        columns = _as_array("edge_index", edge_index)
+        columns = checked_array("edge_index", edge_index)
         if columns.ndim != 2 or columns.shape[0] != 2:
             raise ValueError(f"edge_index must have shape [2, e], got {list(columns.shape)}")
         if columns.size and not np.issubdtype(columns.dtype, np.integer):
@@ -109,7 +109,7 @@ class PlayerGraph:
         if not isinstance(source, PlayerGraph):
             if hasattr(source, "nodes") and hasattr(source, "edges"):
                 source = cls.from_networkx(source)
-            elif hasattr(source, "shape") and len(source.shape) == 2 and source.shape[0] == 2:
+            elif hasattr(source, "dtype") and len(getattr(source, "shape", ())) == 2 and source.shape[0] == 2:
                 columns = source.shape[1] != 2 or hasattr(source, "detach")
                 return cls.from_edge_index(source, num_players) if columns else cls(num_players, source)
             else:
@@ -263,10 +263,11 @@ class PlayerGraph:
 
         With a root, nobody else may join at first.
         """
+        layers = checked_whole("layers", layers)
         stack = np.zeros((self.num_players + 2, layers, self.adjacency_bits.shape[1]), dtype=np.uint64)
         first = np.full((1, self.num_players), root is None)
         if root is not None:
-            first[0, root] = True
+            first[0, checked_player(root, self.num_players)] = True
         stack[0, 0] = packing.pack(first)
         return stack
 
@@ -288,7 +289,7 @@ def component_rows(labels: Integers) -> tuple[Integers, Integers]:
 def as_masks(coalitions: Any, num_players: int) -> Masks:
     """Coalitions as booleans [q, n]: a boolean array, one set of players, or an iterable of sets of players."""
     if hasattr(coalitions, "dtype"):
-        array = _as_array("coalitions", coalitions)
+        array = checked_array("coalitions", coalitions)
         if array.dtype == np.bool_:
             masks: Masks = np.atleast_2d(array)
             if masks.ndim != 2 or masks.shape[1] != num_players:
@@ -302,13 +303,14 @@ def as_masks(coalitions: Any, num_players: int) -> Masks:
     if isinstance(coalitions, set | frozenset):
         listed = [coalitions]
     else:
-        listed = list(coalitions)
+        listed = checked_list("coalitions", coalitions, f"booleans [q, {num_players}] or sets of players")
         if listed and not isinstance(listed[0], Iterable):
             listed = [listed]
     masks = np.zeros((len(listed), num_players), dtype=np.bool_)
     for row, players in enumerate(listed):
         if not isinstance(players, Iterable):
             raise ValueError(f"coalitions must be sets of players, got {players!r} among them")
+        # Players that do not exist end the loop, so that a set without end does too.
         for player in players:
             masks[row, checked_player(player, num_players)] = True
     return masks
@@ -342,13 +344,6 @@ def checked_player(player: Any, num_players: int) -> int:
     return number
 
 
-def _as_array(name: str, source: Any) -> AnyArray:
-    try:
-        return np.asarray(source.detach().cpu() if hasattr(source, "detach") else source)
-    except (TypeError, ValueError, AttributeError, RuntimeError):
-        raise ValueError(f"{name} must be an array, got {shortened(source)}") from None
-
-
 def _checked_count(num_players: int) -> int:
     number = isinstance(num_players, int | float | np.number) and not isinstance(num_players, bool)
     if not number or not math.isfinite(num_players) or int(num_players) != num_players or num_players < 1:
@@ -363,10 +358,9 @@ def _checked_count(num_players: int) -> int:
 
 def _normalised(edges: Any, num_players: int) -> Integers:
     """Undirected edges [e, 2] with i < j, each once, sorted."""
-    try:
-        pairs = _as_array("edges", edges if hasattr(edges, "shape") else list(edges))
-    except TypeError:
-        raise ValueError(f"edges must be pairs of players [e, 2], got {shortened(edges)}") from None
+    expected = "pairs of players [e, 2]"
+    listed = edges if hasattr(edges, "shape") else checked_list("edges", edges, expected)
+    pairs = checked_array("edges", listed, expected)
     if pairs.size == 0:
         return np.zeros((0, 2), dtype=np.int64)
     if pairs.ndim != 2 or pairs.shape[1] != 2:

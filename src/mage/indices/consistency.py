@@ -23,7 +23,7 @@ def check_fields(interactions: Interactions) -> None:
     checked_flag("exact", interactions.exact)
     if not isinstance(interactions.names, tuple | list):
         raise TypeError(f"names must be a tuple of texts, got {type(interactions.names).__name__}")
-    checked_texts("names", interactions.names)
+    object.__setattr__(interactions, "names", checked_texts("names", interactions.names))
 
 
 def count_sets(num_players: int, order: int, most: int) -> int:

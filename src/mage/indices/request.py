@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from mage._core.checks import checked_choice, checked_whole
+from mage._core.checks import checked_array, checked_choice, checked_whole
 from mage.indices.choice import AUTO_METHODS
 from mage.indices.estimators import ESTIMATORS, accepted_fields
 from mage.indices.estimators.surrogate import REGRESSORS
@@ -102,10 +102,7 @@ class IndexRequest:
 
 def _checked_orderings(orderings: Any) -> tuple[tuple[int, ...], ...]:
     """Orderings given by the user, [t, n], each a permutation of the players 0 … n − 1."""
-    try:
-        array = np.asarray(orderings)
-    except ValueError:
-        raise ValueError("orderings must have shape [t, n]; rows differ in length") from None
+    array = checked_array("orderings", orderings, "an array of shape [t, n]")
     if array.ndim != 2 or 0 in array.shape:
         raise ValueError(f"orderings must have shape [t, n] with t ≥ 1, got {list(array.shape)}")
     if not np.array_equal(np.sort(array, axis=1), np.broadcast_to(np.arange(array.shape[1]), array.shape)):

@@ -365,6 +365,8 @@ class Interactions:
             raise TypeError(f"players must be a player or several, got {players!r}")
         try:
             return [checked_player(player, self.num_players) for player in listed]
+        except NotImplementedError:
+            raise TypeError(f"players must be a player or several, got {shortened(players)}") from None
         except ValueError as error:
             raise KeyError(str(error)) from None
 

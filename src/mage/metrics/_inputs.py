@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from mage._core.checks import checked_whole, shortened
+from mage._core.checks import checked_array, checked_list, checked_whole, shortened
 from mage._core.typing import Floats, Integers, Masks
 from mage.games import Game
 
@@ -18,8 +18,8 @@ _MOST_NODES = 100_000_000
 def as_array(values: Any, argument: str = "values") -> NDArray[Any]:
     """A numpy array of an array, a list or a tensor."""
     try:
-        return np.asarray(values.detach().cpu() if hasattr(values, "detach") else values)
-    except (ValueError, TypeError, AttributeError, RuntimeError):
+        return checked_array(argument, values)
+    except ValueError:
         unequal = isinstance(values, list | tuple)
         what = "lists of different lengths" if unequal else shortened(values)
         raise ValueError(f"{argument} must be an array, got {what}") from None
@@ -39,7 +39,8 @@ def node_set(nodes: Any, num_nodes: int | None = None, argument: str = "nodes") 
     num_nodes = checked_num_nodes(num_nodes)
     if hasattr(nodes, "motifs"):
         nodes = getattr(nodes.motifs, "nodes", None) or [node for motif in nodes.motifs for node in motif.nodes]
-    array = as_array(list(nodes) if isinstance(nodes, set | frozenset | range) else nodes, argument)
+    listed = isinstance(nodes, set | frozenset | range)
+    array = as_array(checked_list(argument, nodes, "node numbers") if listed else nodes, argument)
     if array.ndim == 0:
         raise ValueError(f"{argument} must be node numbers or a boolean mask, got {nodes!r}")
     if array.dtype == bool:
@@ -111,7 +112,7 @@ def paired_labels(motifs: Any, truth: Any, num_nodes: int | None) -> tuple[Integ
 
 
 def _size(motifs: Any) -> int | None:
-    if hasattr(motifs, "num_nodes"):
+    if hasattr(motifs, "motifs") and hasattr(motifs, "num_nodes"):
         return int(motifs.num_nodes)
     shape = getattr(motifs, "shape", None)
     return int(shape[0]) if shape else None
@@ -121,7 +122,9 @@ def _is_groups(motifs: Any) -> bool:
     """Whether this is a collection of collections of nodes."""
     if hasattr(motifs, "shape"):
         return False
-    return isinstance(motifs, Iterable) and all(isinstance(group, Iterable) for group in motifs)
+    if not isinstance(motifs, Iterable) or hasattr(motifs, "node_types"):
+        return False
+    return all(isinstance(group, Iterable) for group in motifs)
 
 
 def finite(values: Any, argument: str) -> Floats:

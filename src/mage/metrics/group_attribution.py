@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from mage._core.checks import checked_flag, checked_whole
+from mage._core.checks import checked_flag, checked_list, checked_whole
 from mage._core.typing import Floats, Masks
 from mage.games import Game
 from mage.graph import PlayerGraph
@@ -163,9 +163,9 @@ def _masks(groups: Any, num_players: int) -> Masks:
     array = as_array(groups, "groups") if hasattr(groups, "shape") else None
     if array is not None and array.dtype == bool and array.ndim == 2 and array.shape[1] == num_players:
         return array
-    if not isinstance(groups, Iterable) or isinstance(groups, str | bytes):
-        raise ValueError(f"groups must be booleans [g, {num_players}] or a list of groups of players, got {groups!r}")
-    rows = [node_mask(group, num_players, "groups") for group in groups]
+    expected = f"booleans [g, {num_players}] or a list of groups of players"
+    listed = checked_list("groups", groups if array is None else array, expected)
+    rows = [node_mask(group, num_players, "groups") for group in listed]
     return np.stack(rows) if rows else np.zeros((0, num_players), dtype=bool)
 
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Literal, TypeVar
 
-from mage._core.checks import checked_instance, checked_text, shortened
+from mage._core.checks import checked_instance, checked_list, checked_text, shortened
 from mage._core.importing import load_user_name
 from mage.metrics.cases import ExplainedGraph
 
@@ -102,9 +102,8 @@ def find_metric(name: str) -> Metric:
 
 def measure_case(case: Any, names: Iterable[str]) -> dict[str, float | None]:
     """What is always measured of a case, and the metrics of these names."""
-    if not isinstance(names, Iterable) or isinstance(names, str | bytes):
-        raise TypeError(f"names must be a list of names of metrics, got {shortened(names)}")
-    names = [checked_text("names", name) for name in names]
+    listed = checked_list("names", names, "a list of names of metrics")
+    names = [checked_text("names", name) for name in listed]
     if not any(type(case) in metric.cases for metric in METRICS.values()):
         raise TypeError(f"case must be a mage.metrics.ExplainedGraph or GroupPredictions, got {shortened(case)}")
     always = (name for name, metric in metrics_for(type(case)).items() if metric.always)

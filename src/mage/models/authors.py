@@ -7,6 +7,8 @@ from pathlib import Path
 
 import torch
 
+from mage._core.checks import checked_text
+from mage._core.files import as_path
 from mage._torch.randomness import OwnRandomNumbers
 from mage.datasets import info, names
 from mage.models.checkpoints import CheckpointError
@@ -17,7 +19,8 @@ _FOLDERS = {"mutagenic": "mutag0"}
 
 def authors_datasets(folder: str | Path) -> list[str]:
     """Our names of the datasets that a ``checkpoints`` folder of the paper's authors has networks for."""
-    return [name for name in names() if any((Path(folder) / _FOLDERS.get(name, name)).glob("*_3l_best.pth"))]
+    root = as_path("folder", folder)
+    return [name for name in names() if any((root / _FOLDERS.get(name, name)).glob("*_3l_best.pth"))]
 
 
 def authors_checkpoint(folder: str | Path, dataset: str, model: str) -> GraphNetwork:
@@ -28,7 +31,8 @@ def authors_checkpoint(folder: str | Path, dataset: str, model: str) -> GraphNet
         dataset: Our name of the dataset.
         model: ``"gcn"``, ``"gin"`` or ``"gat"``.
     """
-    path = Path(folder) / _FOLDERS.get(dataset, dataset) / f"{model}_3l_best.pth"
+    known, kind = checked_text("dataset", dataset), checked_text("model", model)
+    path = as_path("folder", folder) / _FOLDERS.get(known, known) / f"{kind}_3l_best.pth"
     if not path.is_file():
         raise CheckpointError(f"folder: {path} does not exist; folder is the authors' checkpoints folder")
     try:

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import torch
 
-from mage._core.files import atomic_path
+from mage._core.checks import checked_instance
+from mage._core.files import as_path, atomic_path
 from mage._core.optional import require
 from mage._torch.randomness import OwnRandomNumbers
 from mage.models.networks import GraphNetwork, make_network
@@ -69,12 +70,17 @@ def save_checkpoint(path: str | Path, model: torch.nn.Module, about: Mapping[str
         Both paths. The weights come last, so that a checkpoint whose weights are there is whole.
     """
     safetensors = require("safetensors.torch", "pyg")
+    checked_instance("model", model, torch.nn.Module, "a torch module")
+    try:
+        description = json.dumps(dict(about), indent=1, sort_keys=True)
+    except (TypeError, ValueError) as error:
+        raise TypeError(f"about must be a dictionary of plain values: {error}") from None
     weights = _weights_path(path)
     text = weights.with_suffix(".json")
     weights.parent.mkdir(parents=True, exist_ok=True)
     tensors = {name: value.detach().cpu().contiguous() for name, value in model.state_dict().items()}
     with atomic_path(text) as unfinished:
-        unfinished.write_text(json.dumps(dict(about), indent=1, sort_keys=True) + "\n")
+        unfinished.write_text(description + "\n")
     with atomic_path(weights) as unfinished:
         unfinished.write_bytes(safetensors.save(tensors))
     return weights, text
@@ -113,7 +119,9 @@ def restore(path: str | Path, make: Callable[[dict[str, Any]], Network]) -> tupl
 
 def _weights_path(path: str | Path) -> Path:
     """The file of the weights: the name given, with a suffix unless it has one of the two; names may have dots."""
-    file = Path(path)
+    file = as_path("path", path)
+    if not file.name:
+        raise ValueError(f"path must name a file, got {str(path)!r}")
     if file.suffix in {".safetensors", ".json"}:
         return file.with_suffix(".safetensors")
     return file.with_name(file.name + ".safetensors")

@@ -15,6 +15,7 @@ import numpy as np
 import torch
 from torch_geometric.data import Data
 
+from mage._core.checks import checked_seed
 from mage._torch.randomness import OwnRandomNumbers
 from mage.datasets.shapes import FIVE_CYCLE, GRID, Sketch
 from mage.models.networks import GIN
@@ -66,7 +67,7 @@ def demo_graph(seed: int = 0) -> Data:
         ``x``, ``edge_index`` and ``y`` (grid), with ``names`` (one per node), ``grid_nodes`` and ``cycle_nodes`` (the
         numbers of the nodes of the two motifs).
     """
-    generator = np.random.default_rng(seed)
+    generator = np.random.default_rng(checked_seed("seed", seed))
     sketch = tree_sketch(_BASE_SIZE, generator).attach_anywhere(GRID, generator)
     first_of_cycle = sketch.size
     sketch.attach_anywhere(FIVE_CYCLE, generator)

@@ -14,6 +14,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from mage._core.files import as_path
 from mage._core.fingerprint import model_fingerprint
 from mage._core.optional import require
 from mage._core.reuploads import checked_folder, is_installed
@@ -83,7 +84,7 @@ def load_image_classifier(source: str | Path, class_names: str | Path | Sequence
             needs the extra ``reuploads``.
         class_names: Names of the classes instead of the model's own, or a file of them: a line each, or JSON.
     """
-    text = str(source)
+    text = str(as_path("source", source)) if not isinstance(source, str) else source
     if text in _NAMED:
         classifier = _NAMED[text]()
     elif text.endswith(".onnx"):

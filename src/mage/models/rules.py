@@ -6,6 +6,7 @@ import torch
 from torch import nn
 from torch_geometric.nn import GraphConv, global_add_pool
 
+from mage._core.checks import checked_text
 from mage.datasets.planted_rules import NUM_COLOURS, PATTERNS, RULES, Rule
 
 SCALE = 4.0
@@ -52,6 +53,6 @@ def rule_network(dataset: str) -> RuleNetwork:
     Args:
         dataset: ``"rule_and"``, ``"rule_or"``, ``"rule_not"`` or ``"rule_count"``.
     """
-    if dataset not in RULES:
+    if checked_text("dataset", dataset) not in RULES:
         raise ValueError(f"dataset: {dataset!r} has no rule; those with one are {', '.join(RULES)}")
     return RuleNetwork(RULES[dataset]).eval()

@@ -5,20 +5,27 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 
+from mage._core.checks import (
+    checked_array,
+    checked_choice,
+    checked_flag,
+    checked_function,
+    checked_instance,
+    checked_seed,
+    shortened,
+)
 from mage._core.progress import progress_bar
+from mage.datasets.dataset import GraphDataset
 from mage.datasets.prediction import dataset_logits, graph_logits, predicted_classes
 from mage.datasets.training_plans import TrainingPlan
 from mage.models.fitting import Score, fit, one_thread
-from mage.models.networks import GCN, GraphNetwork, make_network
-
-if TYPE_CHECKING:
-    from mage.datasets import GraphDataset
+from mage.models.networks import GCN, NETWORKS, GraphNetwork, make_network
 
 _LONGEST_GRADIENT = 2.0
 
@@ -65,8 +72,15 @@ def train(
         progress: Whether to show progress; None does so on a terminal.
         on_epoch: Called after each epoch with its number, mean loss and validation accuracy.
     """
+    checked_instance("dataset", dataset, GraphDataset, "a dataset, as mage.datasets.load returns it")
+    checked_choice("kind", kind, NETWORKS)
+    seed = checked_seed("seed", seed)
     networks = dataset.info.networks
-    plan = plan or networks.training_plan(kind)
+    if plan is not None:
+        checked_instance("plan", plan, TrainingPlan, "a mage.models.TrainingPlan")
+    plan = networks.training_plan(kind) if plan is None else plan
+    progress = progress if progress is None else checked_flag("progress", progress)
+    on_epoch = on_epoch if on_epoch is None else checked_function("on_epoch", on_epoch)
     architecture = networks.architecture(kind, dataset.num_node_features, dataset.num_classes)
     parts = dataset.split._replace(train=dataset.split.train[: plan.max_graphs])
     for name in ("train", "validation"):
@@ -150,10 +164,21 @@ def predictions(
     model: torch.nn.Module, dataset: GraphDataset, positions: Sequence[int] | NDArray[np.int64]
 ) -> NDArray[np.int64]:
     """Predicted classes of graphs, or of nodes of a node-level set, by their position in the dataset."""
-    return predicted_classes(model, dataset, np.asarray(positions, dtype=np.int64), _call)
+    return predicted_classes(model, dataset, _checked_positions(dataset, positions), _call)
 
 
 def accuracy(model: torch.nn.Module, dataset: GraphDataset, positions: Sequence[int] | NDArray[np.int64]) -> float:
     """Share of graphs, or of nodes, that the model puts into their class."""
-    numbers = np.asarray(positions, dtype=np.int64)
+    numbers = _checked_positions(dataset, positions)
     return float(np.mean(predictions(model, dataset, numbers) == dataset.labels[numbers]))
+
+
+def _checked_positions(dataset: Any, positions: Any) -> NDArray[np.int64]:
+    """Positions of graphs or nodes of a dataset, or an error that names what is wrong."""
+    checked_instance("dataset", dataset, GraphDataset, "a dataset, as mage.datasets.load returns it")
+    numbers, count = checked_array("positions", positions, "a list of whole numbers"), len(dataset.labels)
+    if numbers.ndim != 1 or (numbers.size and numbers.dtype.kind not in "iu"):
+        raise ValueError(f"positions must be a list of whole numbers, got {shortened(positions)}")
+    if numbers.size and not -count <= numbers.min() <= numbers.max() < count:
+        raise ValueError(f"positions must be 0 … {count - 1}, got {numbers.min()} … {numbers.max()}")
+    return numbers.astype(np.int64)

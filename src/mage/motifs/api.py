@@ -7,7 +7,7 @@ from typing import Any, NamedTuple, Unpack
 
 import numpy as np
 
-from mage._core.checks import checked_whole
+from mage._core.checks import checked_instance, checked_whole
 from mage._core.requests import changed
 from mage._core.typing import Integers
 from mage.graph import PlayerGraph
@@ -133,6 +133,8 @@ class _Search(NamedTuple):
 
 def family_objective(interactions: Interactions, family: MotifSet) -> float:
     """What the motifs of a family are worth together under the settings that the family names."""
+    checked_instance("interactions", interactions, Interactions, "Interactions, as mage.interactions returns them")
+    checked_instance("family", family, MotifSet, "a MotifSet, as mage.find_motifs returns it")
     request = MotifRequest(
         tau=family.tau,
         connected=family.connected,

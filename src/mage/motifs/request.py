@@ -10,7 +10,7 @@ from typing import Any, TypedDict
 
 import numpy as np
 
-from mage._core.checks import checked_choice, checked_flag, checked_whole
+from mage._core.checks import checked_choice, checked_flag, checked_list, checked_whole
 from mage.motifs.objective import OBJECTIVES
 from mage.motifs.solvers import SOLVERS
 
@@ -100,11 +100,13 @@ class MotifRequest:
 
     def check_order(self, order: int) -> None:
         """Refuse interactions of an order that is not searched."""
+        order = checked_whole("order", order)
         if order > LARGEST_ORDER:
             raise ValueError(f"order: motifs are searched for order 1, 2 and 3, got order {order}")
 
     def objective_at(self, order: int) -> str:
         """The name of the objective for interactions of an order."""
+        order = checked_whole("order", order)
         if self.objective != AUTO:
             return self.objective
         if order < LARGEST_ORDER:
@@ -130,6 +132,7 @@ class MotifRequest:
         """
         if self.max_nodes != AUTO:
             return [self.max_nodes_of(num_nodes, least)]
+        num_nodes, least = checked_whole("num_nodes", num_nodes, least=0), checked_whole("least", least, least=0)
         # Motifs of more than half of a graph explain nothing.
         most = min(num_nodes, max(_FEW, min(num_nodes // 2, _MOST_MOTIF_NODES)))
         sizes = list(range(min(max(least, 1), most), most + 1))
@@ -146,6 +149,7 @@ class MotifRequest:
             num_nodes: Nodes of the graph n.
             least: A share gives this many nodes at least, where the graph has them.
         """
+        num_nodes, least = checked_whole("num_nodes", num_nodes, least=0), checked_whole("least", least, least=0)
         size = _USUAL_SHARE if isinstance(self.max_nodes, str) else self.max_nodes
         if isinstance(size, float):
             return min(max(least, math.floor(size * num_nodes + 1e-9)), num_nodes)
@@ -182,9 +186,7 @@ def _checked_max_nodes(value: Any) -> int | float | str:
 
 def _checked_nodes(name: str, nodes: Any) -> tuple[int, ...]:
     """A list of nodes; which of them exist is known later."""
-    if isinstance(nodes, str) or not isinstance(nodes, Iterable):
-        raise ValueError(f"{name} must be a list of nodes, got {nodes!r}")
-    listed = tuple(nodes.tolist() if hasattr(nodes, "tolist") else nodes)
+    listed = checked_list(name, nodes, "a list of nodes")
     for node in listed:
         if isinstance(node, bool | np.bool_) or not hasattr(node, "__index__"):
             raise ValueError(f"{name}: nodes are whole numbers, got {node!r}")

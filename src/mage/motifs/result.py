@@ -7,6 +7,15 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from mage._core.checks import (
+    checked_flag,
+    checked_instance,
+    checked_list,
+    checked_real,
+    checked_text,
+    checked_texts,
+    checked_whole,
+)
 from mage._core.printing import printable
 from mage._core.typing import Integers
 
@@ -32,6 +41,22 @@ class Motif:
     names: tuple[str, ...] = ()
     edges: tuple[tuple[int, int], ...] = ()
 
+    def __post_init__(self) -> None:
+        nodes = checked_list("nodes", self.nodes, "a list of nodes")
+        if not nodes:
+            raise ValueError("nodes of a motif must list at least one node")
+        object.__setattr__(self, "nodes", tuple(checked_whole("nodes", node, least=0) for node in nodes))
+        object.__setattr__(self, "score", checked_real("score", self.score))
+        names = checked_list("names", self.names, "a list of names")
+        if names and len(names) != len(nodes):
+            raise ValueError(f"names of a motif must list {len(nodes)} names, one per node, got {len(names)}")
+        object.__setattr__(self, "names", checked_texts("names", names))
+        pairs = [checked_list("edges", pair, "pairs of nodes") for pair in checked_list("edges", self.edges, "pairs")]
+        if any(len(pair) != 2 for pair in pairs):
+            raise ValueError("edges must be pairs of nodes")
+        edges = tuple((checked_whole("edges", u, least=0), checked_whole("edges", v, least=0)) for u, v in pairs)
+        object.__setattr__(self, "edges", edges)
+
     @property
     def sign(self) -> int:
         """+1 or −1."""
@@ -43,9 +68,12 @@ class Motif:
 
 def labels_of(motifs: Iterable[Motif], num_nodes: int) -> Integers:
     """For each node the place of its motif, from 1; 0 for none."""
-    labels = np.zeros(num_nodes, dtype=np.int64)
-    for place, motif in enumerate(motifs, start=1):
-        labels[list(motif.nodes)] = place
+    labels = np.zeros(checked_whole("num_nodes", num_nodes, least=0), dtype=np.int64)
+    for place, motif in enumerate(checked_list("motifs", motifs, "a list of motifs"), start=1):
+        nodes = checked_instance("motifs", motif, Motif, "a list of motifs").nodes
+        if any(node >= len(labels) for node in nodes):
+            raise ValueError(f"motifs: node {max(nodes)} does not exist; num_nodes is {num_nodes}")
+        labels[list(nodes)] = place
     return labels
 
 
@@ -114,6 +142,26 @@ class MotifSet:
     estimated: bool = False
     path: tuple[PathStep, ...] = ()
     against: MotifSet | None = None
+
+    def __post_init__(self) -> None:
+        for name, kind in (("motifs", Motif), ("path", PathStep)):
+            items = checked_list(name, getattr(self, name), f"a list of {kind.__name__}")
+            for item in items:
+                checked_instance(name, item, kind, f"a list of {kind.__name__}")
+            object.__setattr__(self, name, tuple(items))
+        for name in ("objective", "bound", "tau", "noise_floor"):
+            checked_real(name, getattr(self, name))
+        for name in ("num_nodes", "num_motifs", "max_nodes", "work"):
+            checked_whole(name, getattr(self, name), least=0)
+        for name in ("optimal", "connected", "estimated"):
+            checked_flag(name, getattr(self, name))
+        for name in ("solver", "objective_name"):
+            checked_text(name, getattr(self, name))
+        for name in ("include", "exclude"):
+            nodes = checked_list(name, getattr(self, name), "a list of nodes")
+            object.__setattr__(self, name, tuple(checked_whole(name, node, least=0) for node in nodes))
+        if self.against is not None:
+            checked_instance("against", self.against, MotifSet, "a MotifSet")
 
     @property
     def gap(self) -> float:

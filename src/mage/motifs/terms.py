@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from mage._core.checks import checked_numbers, shortened
 from mage._core.typing import Floats, Integers
 from mage.graph import PlayerGraph
 from mage.indices import Interactions
@@ -47,14 +48,12 @@ def terms_of(source: Any, edges: Any) -> tuple[TermArrays, PlayerGraph, tuple[st
     """The terms of :class:`Interactions` or of a plain matrix, the graph, and the names of its nodes."""
     if isinstance(source, Interactions):
         return _of_interactions(source, edges)
-    if hasattr(source, "detach"):
-        source = source.detach().cpu().numpy()
-    if isinstance(source, complex) or getattr(getattr(source, "dtype", None), "kind", "") == "c":
-        raise TypeError("interactions: a matrix must hold real numbers, got complex ones")
     try:
-        matrix = np.asarray(source, dtype=np.float64)
-    except (TypeError, ValueError) as error:
-        raise TypeError(f"interactions must be Interactions or a matrix, got {type(source).__name__}") from error
+        matrix = checked_numbers("interactions", source)
+    except ValueError:
+        raise TypeError(
+            f"interactions must be Interactions or a matrix of real numbers, got {shortened(source)}"
+        ) from None
     return _of_matrix(matrix, edges)
 
 

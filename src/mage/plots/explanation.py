@@ -7,10 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from mage._core.checks import checked_flag, checked_numbers
 from mage._core.optional import require
 from mage.drawing import Scene, drawable, player_names, scene_of, shown_names, undirected_edges
 from mage.drawing.scene import important_nodes
 from mage.drawing.scenes import graph_scene, types_of
+from mage.explanation.arguments import checked_explanation
 from mage.plots.indices import sign_map
 from mage.plots.scene import draw_scene
 from mage.plots.titles import score_lines
@@ -39,12 +41,14 @@ def draw_motifs(axes: Axes, explanation: Explanation, positions: Any = None, lab
         positions: Positions of the nodes [n, 2]; by default the layout that pages use.
         labels: Whether to write the nodes' names; by default up to 80 nodes.
     """
+    checked_explanation(explanation)
     scene = scene_of(explanation) if positions is None else _placed(explanation, positions)
     draw_scene(axes, explanation, scene, labels is not False)
 
 
 def draw_heat_map(axes: Axes, explanation: Explanation) -> None:
     """Draw all pairwise interactions, players sorted so that motifs are blocks."""
+    checked_explanation(explanation)
     order = _players_by_motif(explanation)
     interactions = explanation.interactions
     pairs = interactions.pair_values if interactions.order > 1 else interactions.matrix
@@ -67,6 +71,8 @@ def plot_explanation(explanation: Explanation, positions: Any = None, heat_map: 
         positions: Positions of the nodes [n, 2]; by default the layout that pages use.
         heat_map: Whether to draw the second panel.
     """
+    checked_explanation(explanation)
+    heat_map = checked_flag("heat_map", heat_map)
     if positions is None:
         explanation = drawable(explanation)
         scene = scene_of(explanation)
@@ -125,9 +131,9 @@ def scene_figure(
 def _placed(explanation: Explanation, positions: Any) -> Scene:
     """The graph at given positions, scaled so that its edges are as long as in other drawings."""
     edges = undirected_edges(explanation)
-    place = np.asarray(positions, dtype=np.float64)
-    if place.shape != (explanation.num_nodes, 2):
-        raise ValueError(f"positions must have shape [{explanation.num_nodes}, 2], got {list(place.shape)}")
+    place = checked_numbers("positions", positions, shape=(explanation.num_nodes, 2))
+    if not np.isfinite(place).all():
+        raise ValueError("positions must be finite numbers")
     lengths = [float(np.linalg.norm(place[i] - place[j])) for i, j in edges]
     spread = place / (float(np.median(lengths)) if any(lengths) else 1.0)
     return graph_scene(explanation.names, edges, spread, types_of(explanation), important_nodes(explanation))

@@ -7,8 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from mage._core.checks import checked_array, checked_flag, shortened
 from mage._core.typing import AnyArray
 from mage.drawing import drawable, scene_of
+from mage.explanation.arguments import checked_explanation
 from mage.explanation.subject import ImageSubject
 from mage.plots.explanation import scene_figure
 from mage.plots.indices import sign_map
@@ -33,10 +35,14 @@ def plot_image(
         segments: For each pixel the number of its region [h, w], −1 for none; by default the explanation's own.
         heat_map: Whether to draw the second panel.
     """
+    checked_explanation(explanation)
+    heat_map = checked_flag("heat_map", heat_map)
     carried = attached_image(explanation) if image is None or segments is None else (image, segments)
-    pixels = np.asarray(carried[0] if image is None else image)
-    labels = np.asarray(carried[1] if segments is None else segments)
-    if labels.shape != pixels.shape[:2] or labels.max() >= explanation.num_nodes:
+    pixels = checked_array("image", carried[0] if image is None else image)
+    labels = checked_array("segments", carried[1] if segments is None else segments)
+    if pixels.ndim not in (2, 3) or not pixels.size or pixels.dtype.kind not in "biuf":
+        raise ValueError(f"image must hold numbers [h, w] or [h, w, 3], got {shortened(image)}")
+    if labels.dtype.kind not in "iu" or labels.shape != pixels.shape[:2] or labels.max() >= explanation.num_nodes:
         raise ValueError(f"segments must number the {explanation.num_nodes} regions of each pixel of the image")
     explanation = drawable(replace(explanation, subject=ImageSubject.of(pixels, labels)))
     scene = scene_of(explanation)
@@ -54,6 +60,7 @@ def plot_superpixels(explanation: Explanation, image: AnyArray, segments: AnyArr
         image: [height, width] or [height, width, 3].
         segments: For each pixel the number of its super-pixel [height, width]; −1 for none.
     """
+    checked_explanation(explanation)
     return plot_image(explanation, image, segments, heat_map=False)
 
 

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from mage._core.files import atomic_path
+from mage._core.checks import checked_instance, checked_list, checked_numbers, checked_text, checked_whole, shortened
+from mage._core.files import as_path, atomic_path
 from mage._core.optional import require
 from mage._core.typing import Floats
 from mage.drawing import AGAINST, FOR, side_colour, stress_layout
@@ -42,8 +43,11 @@ def draw_interactions(axes: Axes, interactions: Interactions, positions: Any = N
         positions: Positions of the players [n, 2]; a layout of the graph by default.
         most_pairs: Number of pairs drawn at most.
     """
+    checked_instance("interactions", interactions, Interactions, "Interactions, as mage.interactions returns them")
+    most_pairs = checked_whole("most_pairs", most_pairs, least=0)
     require("matplotlib", "plot")
-    place = graph_positions(interactions.graph) if positions is None else np.asarray(positions)
+    shape = (interactions.num_players, 2)
+    place = graph_positions(interactions.graph) if positions is None else checked_numbers("positions", positions, shape)
     matrix = interactions.matrix
     strongest = float(np.abs(matrix).max()) or 1.0
     for i, j in interactions.graph.edges.tolist():
@@ -90,6 +94,12 @@ def draw_interactions(axes: Axes, interactions: Interactions, positions: Any = N
 
 def plot_indices(results: Sequence[Interactions], title: str = "") -> Figure:
     """Several indices of one game side by side, on one layout."""
+    title = checked_text("title", title)
+    results = checked_list("results", results, "a list of Interactions")
+    for result in results:
+        checked_instance("results", result, Interactions, "a list of Interactions")
+    if not results:
+        raise ValueError("results must hold at least one result")
     require("matplotlib", "plot")
     from matplotlib.figure import Figure
 
@@ -111,7 +121,11 @@ def save_figure(figure: Figure, path: str | Path) -> None:
     """Write a figure as SVG, PNG or PDF by the path's ending; the same figure gives the same bytes."""
     from matplotlib import rc_context
 
-    kind = Path(path).suffix.lstrip(".") or "svg"
+    if not hasattr(figure, "savefig"):
+        raise TypeError(f"figure must be a matplotlib figure, got {shortened(figure)}")
+    kind = as_path("path", path).suffix.lstrip(".") or "svg"
+    if kind not in figure.canvas.get_supported_filetypes():
+        raise ValueError(f"path must end with .svg, .png or .pdf, got {str(path)!r}")
     # Without a salt and with a date, matplotlib writes different bytes every time.
     metadata = {"svg": {"Date": None}, "pdf": {"CreationDate": None}}.get(kind)
     with rc_context({"svg.hashsalt": "mage"}), atomic_path(path) as unfinished:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from mage.drawing import scene_of, scene_svg
 from mage.drawing.molecules import bonds_of, read_smiles
 from mage.drawing.scenes import undirected_edges
+from mage.explanation.arguments import checked_explanation
 from mage.explanation.subject import MoleculeSubject
 
 if TYPE_CHECKING:
@@ -21,6 +22,7 @@ def molecule_svg(explanation: Explanation, smiles: str | None = None) -> str:
         explanation: Its nodes are the atoms of ``smiles``, in that order.
         smiles: The molecule; by default the one that came with the graph.
     """
+    checked_explanation(explanation)
     subject = explanation.subject
     if smiles is None and isinstance(subject, MoleculeSubject):
         return scene_svg(explanation, scene_of(explanation))

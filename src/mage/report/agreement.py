@@ -11,6 +11,7 @@ import numpy as np
 
 from mage._core.typing import Floats
 from mage.drawing import shown_names
+from mage.explanation.arguments import checked_explanation
 
 if TYPE_CHECKING:
     from mage.explanation import Explanation
@@ -44,6 +45,8 @@ def agreement(first: Explanation, second: Explanation) -> Agreement:
         first: An explanation.
         second: Another one of as many nodes.
     """
+    checked_explanation(first, "first")
+    checked_explanation(second, "second")
     if first.num_nodes != second.num_nodes:
         raise ValueError(
             f"first, second: {first.num_nodes} and {second.num_nodes} nodes; explanations of the same graph are needed"

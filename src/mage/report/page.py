@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from mage._core.checks import checked_flag, checked_list, checked_text, checked_texts
 from mage._core.files import atomic_path
 from mage.drawing import drawable
 from mage.drawing.scenes import drawn_nodes
@@ -59,15 +60,20 @@ def save_html(
         labels: A name for each explanation; by default its class, or its model where the classes are the same.
         side_by_side: Whether all are shown beside each other; else the reader chooses one.
     """
-    from mage.explanation import Explanation
-
-    pages = list(explanations) if isinstance(explanations, Sequence) else [explanations]
-    others = [type(page).__name__ for page in pages if not isinstance(page, Explanation)]
-    if others or not pages:
-        raise TypeError(f"explanations must be one or more explanations, got {others[0] if others else 'none'}")
+    pages = explanations if isinstance(explanations, Sequence) else [explanations]
     page = explanations_page(pages, title, text, labels, side_by_side)
     with atomic_path(path) as unfinished:
         unfinished.write_text(page, encoding="utf-8")
+
+
+def _checked_explanations(explanations: Any) -> list[Explanation]:
+    from mage.explanation import Explanation
+
+    pages = checked_list("explanations", explanations, "one or more explanations")
+    others = [type(page).__name__ for page in pages if not isinstance(page, Explanation)]
+    if others or not pages:
+        raise TypeError(f"explanations must be one or more explanations, got {others[0] if others else 'none'}")
+    return pages
 
 
 def explanations_page(
@@ -78,11 +84,13 @@ def explanations_page(
     side_by_side: bool = False,
 ) -> str:
     """The page of one or more explanations; see :func:`save_html`."""
-    if not explanations:
-        raise ValueError("explanations must hold at least one explanation, got none")
-    if labels and len(labels) != len(explanations):
-        raise ValueError(f"labels must list {len(explanations)} names, one per explanation, got {len(labels)}")
-    names = list(labels) or default_labels(explanations)
+    explanations = _checked_explanations(explanations)
+    title, text = checked_text("title", title), checked_text("text", text)
+    side_by_side = checked_flag("side_by_side", side_by_side)
+    given_names = checked_texts("labels", checked_list("labels", labels, "a list of names"))
+    if given_names and len(given_names) != len(explanations):
+        raise ValueError(f"labels must list {len(explanations)} names, one per explanation, got {len(given_names)}")
+    names = list(given_names) or default_labels(explanations)
     heading = title or (" and ".join(dict.fromkeys(names)) if side_by_side else default_title(explanations[0]))
     parts = [drawable(explanation) for explanation in explanations]
     contents: list[dict[str, Any]] = []

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from mage._core.typing import Integers
+from mage.explanation.arguments import checked_explanation
 from mage.motifs import BOTH, Motif, MotifSet, family_objective, find_motifs
 
 if TYPE_CHECKING:
@@ -62,6 +63,7 @@ def solution_grid(explanation: Explanation) -> SolutionGrid:
     less restricted setting fits into it, which makes most cells free. Each search is limited by work, not by time; what
     it could not prove says so.
     """
+    checked_explanation(explanation)
     motif_set = motifs_of_players(explanation)
     taus, counts, sizes = _axes(motif_set, explanation.interactions.num_players)
     conditions = _conditions(explanation, motif_set)

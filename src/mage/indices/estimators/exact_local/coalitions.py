@@ -85,6 +85,8 @@ def _around(graph: PlayerGraph, centre: int, radius: int, budget: int) -> Bits:
     adjacency = graph.adjacency
     near = np.zeros(graph.num_players, dtype=bool)
     near[centre] = True
+    # No two players are further apart than this, whatever radius is given.
+    radius = min(radius, graph.num_players)
     for _ in range(radius):
         near |= near @ adjacency
     others = np.flatnonzero(near & (np.arange(graph.num_players) != centre))

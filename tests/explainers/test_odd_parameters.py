@@ -1,0 +1,37 @@
+"""Odd parameters of explainers: right, or refused by name before anything is computed."""
+
+import inspect
+
+import pytest
+
+from mage import explainers
+from tests.helpers.odd_inputs import VALUES, Net, outcome
+
+NAMES = ["GNNExplainer", "SubgraphX", "SAME", "EdgeSHAPer", "RandomNodes", "PGExplainer", "GStarX"]
+PARAMETERS = [
+    (name, parameter) for name in NAMES for parameter in inspect.signature(getattr(explainers, name)).parameters
+]
+
+
+@pytest.mark.parametrize(("name", "parameter"), PARAMETERS)
+def test_parameters(name, parameter):
+    make = getattr(explainers, name)
+    for value in VALUES.values():
+        explainer = outcome(lambda value=value: make(**{parameter: value}), parameter)
+        assert explainer is None or getattr(explainer, parameter) is not None or value is None
+
+
+@pytest.mark.parametrize("name", VALUES)
+def test_names_and_graphs(name):
+    value, chooser = VALUES[name], explainers.get("random")
+    for call, *arguments in (
+        (lambda: explainers.get(value), "name"),
+        (lambda: explainers.EdgeSearch(value), "scores", "name"),
+    ):
+        outcome(call, *arguments)
+    if not hasattr(value, "edge_index"):
+        assert outcome(lambda: chooser.explain(Net().eval(), value), "data") is None
+    if not callable(value):
+        assert outcome(lambda: explainers.register("mine", value), "make") is None
+    for trained in ("pgexplainer", "gstarx", "matchexplainer", "refine"):
+        assert outcome(lambda trained=trained: explainers.get(trained).fit(Net().eval(), value), "dataset") is None

@@ -14,12 +14,12 @@ from rich.table import Table
 
 from mage._core.checks import checked_whole
 from mage._core.fingerprint import update
-from mage.experiments.claims import Job
 from mage.experiments.engines import Payload
 from mage.experiments.inputs import Inputs
 from mage.experiments.plan import Batch, CellName, Procedure, Testbed
 from mage.experiments.procedures.paired_orders import paired_tables
 from mage.experiments.records import Record
+from mage.experiments.run_loop import Job
 from mage.experiments.spec import Column, Experiment, Method
 from mage.experiments.store import key_of
 from mage.games import Game

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from mage._torch.ownership import owning
+from mage._torch.network_locks import holding
 
 # What holds no networks, or too much of everything.
 _NOTHING_INSIDE = (str, bytes, int, float, complex, type, ModuleType, torch.Tensor, np.ndarray)
@@ -40,7 +40,7 @@ def evaluating(*callables: Any) -> Iterator[None]:
     on_cpu = not any(parameter.is_cuda for module in modules for parameter in module.parameters(recurse=False))
     devices = [] if on_cpu or not torch.cuda.is_available() else list(range(torch.cuda.device_count()))
     with (
-        owning(modules),
+        holding(modules),
         _random_state_as_before(devices),
         torch.no_grad(),
         _without_caches(modules),
@@ -59,7 +59,7 @@ def evaluating(*callables: Any) -> Iterator[None]:
 
 def exclusively(*callables: Any) -> AbstractContextManager[None]:
     """No other thread is evaluating the networks behind these callables inside; nothing else changes."""
-    return owning(_modules_behind(callables))
+    return holding(_modules_behind(callables))
 
 
 def _modules_behind(callables: Iterable[Any]) -> list[torch.nn.Module]:

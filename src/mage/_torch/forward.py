@@ -13,9 +13,9 @@ from torch import Tensor, nn
 from torch_geometric.data import Data
 
 from mage._torch.graph_input import GraphInput
-from mage._torch.memory import forgetting
+from mage._torch.module_caches import restoring_caches
 from mage._torch.node_tables import Block, Table, is_table, rows_in_place, tables_of, with_tables
-from mage._torch.selection import selected
+from mage._torch.output_selection import explained_tensor
 from mage._torch.signatures import is_implemented, keywords_of, parameters_of, unwrapped
 
 # What a forward method may call the number of graphs in a batch.
@@ -215,12 +215,12 @@ class Forward:
             count: How many graphs it has.
             without: An optional argument that is left out.
         """
-        with forgetting(self.networks), rows_in_place(self.tables, data):
+        with restoring_caches(self.networks), rows_in_place(self.tables, data):
             return self._selected(self._answer(data, count, without), count)
 
     def _selected(self, answer: Any, count: int) -> Tensor:
         """The tensor of an answer, and the column of it, that is explained."""
-        out = selected(answer, self._choice.select)
+        out = explained_tensor(answer, self._choice.select)
         column = self._choice.column
         if column is None or not (out.dim() == 2 or (out.dim() == 1 and count == 1)):
             return out

@@ -12,7 +12,7 @@ from torch import Tensor
 from torch_geometric.data import Data
 
 from mage._core.typing import Bits, Integers
-from mage._torch.tail import Tail
+from mage._torch.pool_and_head import PoolAndHead
 from mage.games.memo import CoalitionTable
 from mage.games.state_trees import StateTrees
 
@@ -27,12 +27,12 @@ class NodeStates:
 
     Args:
         trees: Shows nodes of coalitions to the model.
-        tail: The model's pool and head.
+        pool_and_head: The model's pool and head.
     """
 
-    def __init__(self, trees: StateTrees, tail: Tail) -> None:
+    def __init__(self, trees: StateTrees, pool_and_head: PoolAndHead) -> None:
         self._trees = trees
-        self._tail = tail
+        self._pool_and_head = pool_and_head
         self._table = CoalitionTable(1)
         self._parts: list[Tensor] = []
         self._projection: Projection | None = None
@@ -116,7 +116,7 @@ class NodeStates:
         for portion in torch.split(present, runner.portions(present)):
             union, place = runner.masking(graph, portion)
             runner.num_runs += len(portion)
-            embeddings = self._tail.embeddings(union, len(portion))[0]
+            embeddings = self._pool_and_head.embeddings(union, len(portion))[0]
             shown = portion | (not runner.removes)
             parts.append(torch.where(shown[..., None], embeddings[place.clamp(min=0)], 0))
         return torch.cat(parts)
@@ -124,14 +124,14 @@ class NodeStates:
     def _run(self, data: Data) -> Tensor:
         """The embeddings of all nodes of a tree."""
         self._trees.runner.num_runs += -(-len(data.batch) // self._trees.participants.graph.num_nodes)
-        return self._tail.embeddings(data, 1)[0]
+        return self._pool_and_head.embeddings(data, 1)[0]
 
     def _learn_lone_nodes(self) -> Integers:
         """States of nodes without edges, which absent nodes are where they stay in the graph."""
         runner, graph = self._trees.runner, self._trees.participants.graph
         absent = torch.zeros(1, graph.num_nodes, dtype=torch.bool, device=graph.device)
         runner.num_runs += 1
-        embeddings = self._tail.embeddings(runner.masking(graph, absent)[0], 1)[0]
+        embeddings = self._pool_and_head.embeddings(runner.masking(graph, absent)[0], 1)[0]
         rows = self._table.intern(self._trees.colouring.of_lone_nodes()[:, None])
         first = np.unique(rows, return_index=True)[1]
         self._parts.append(embeddings[torch.from_numpy(first).to(graph.device)])

@@ -10,7 +10,7 @@ from torch import Tensor
 
 from mage._core.typing import Floats, Integers
 from mage._kernels import pooling as kernels
-from mage._torch.tail import Tail
+from mage._torch.pool_and_head import PoolAndHead
 from mage.games.node_states import NodeStates
 
 REDUCTIONS = ("mean", "sum", "max")
@@ -53,16 +53,16 @@ class StatePool:
 
     Args:
         states: The states.
-        tail: The model's pool and head.
+        pool_and_head: The model's pool and head.
 
     Attributes:
         reduction: How the pool makes one row of many, where that is known; None leaves it to the model.
         linear: Whether the head is linear, so that it may come before a pool that adds up or averages.
     """
 
-    def __init__(self, states: NodeStates, tail: Tail) -> None:
+    def __init__(self, states: NodeStates, pool_and_head: PoolAndHead) -> None:
         self.states = states
-        self.tail = tail
+        self.pool_and_head = pool_and_head
         self.reduction: str | None = None
         self.linear = False
         self._is_settled = False
@@ -71,7 +71,7 @@ class StatePool:
     @property
     def may_be_linear(self) -> bool:
         """Whether the model does nothing after its embeddings that bends a line."""
-        return set(self.tail.later_names) <= _LINEAR
+        return set(self.pool_and_head.names_after_pool) <= _LINEAR
 
     def settle(self) -> None:
         """Stay with the present way. A linear head is then applied to each state once, and its embedding forgotten."""
@@ -83,7 +83,7 @@ class StatePool:
     def _constant(self) -> Floats:
         """What a linear head makes of nothing."""
         nothing = torch.zeros(
-            1, self.tail.width, dtype=self.states.embeddings.dtype, device=self.states.embeddings.device
+            1, self.pool_and_head.width, dtype=self.states.embeddings.dtype, device=self.states.embeddings.device
         )
         return np.asarray(self._of_single_nodes_precisely(nothing).numpy()[0])
 
@@ -95,13 +95,15 @@ class StatePool:
         if self.reduction is None:
             graph, place = np.nonzero(rows >= 0)
             states = embeddings[torch.from_numpy(rows[graph, place]).to(embeddings.device)]
-            return self.tail.outputs(states, torch.from_numpy(graph).to(embeddings.device), len(rows))
+            return self.pool_and_head.outputs(states, torch.from_numpy(graph).to(embeddings.device), len(rows))
         pooled = torch.from_numpy(_reduced(rows, embeddings.cpu().numpy(), self.reduction)).to(embeddings.device)
         return self._of_single_nodes(pooled)
 
     def _of_single_nodes(self, embeddings: Tensor) -> Tensor:
         """The output where each graph has one node."""
-        return self.tail.outputs(embeddings, torch.arange(len(embeddings), device=embeddings.device), len(embeddings))
+        return self.pool_and_head.outputs(
+            embeddings, torch.arange(len(embeddings), device=embeddings.device), len(embeddings)
+        )
 
     def _of_single_nodes_precisely(self, embeddings: Tensor) -> Tensor:
         return self._of_single_nodes(embeddings).double().cpu()

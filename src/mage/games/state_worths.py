@@ -21,7 +21,7 @@ from mage._core.typing import Bits, Floats, Integers
 from mage._torch.evaluation import agree
 from mage._torch.masked_model import MaskedModel
 from mage._torch.outputs import Readout
-from mage._torch.tail import NoTailError, Tail
+from mage._torch.pool_and_head import NoPoolError, PoolAndHead
 from mage._torch.ties import NodeComparisons
 from mage.games.colouring import Colouring
 from mage.games.memo import CoalitionTable
@@ -247,24 +247,24 @@ def _random_coalitions(game: ModelView, seed: int) -> Bits:
 def _by_pool(game: ModelView, colouring: Colouring, sample: Bits) -> StateWorths:
     """States of all nodes, and the model's own pool and head."""
     graph = game.participants.graph
-    tail = Tail(game.runner, graph)
+    pool_and_head = PoolAndHead(game.runner, graph)
     nodes = game.present(sample[:_WITH_NODES])
     data, place = game.runner.masking(graph, nodes)
     game.runner.num_runs += len(nodes)
-    embeddings, outputs = tail.embeddings(data, len(nodes))
+    embeddings, outputs = pool_and_head.embeddings(data, len(nodes))
     answers = torch.cat([outputs, game.outputs(sample[_WITH_NODES:])])
     shown = torch.ones_like(nodes) if colouring.keeps_edges else nodes
     coalition, node = torch.nonzero(shown, as_tuple=True)
     expected = embeddings[place[coalition, node]]
     rows, roots = sample[coalition.cpu().numpy()], node.cpu().numpy()
     for candidate in (colouring.without_degrees(), colouring):
-        states = NodeStates(StateTrees(game.runner, game.participants, candidate), tail)
+        states = NodeStates(StateTrees(game.runner, game.participants, candidate), pool_and_head)
         if game.alike(states.embed(rows, roots), expected):
             break
     else:
         _check_colours(game, colouring.of_nodes(sample[:_WITH_NODES])[coalition, node], expected)
-        raise NoTailError("computation trees of nodes are not to the model what they stand for")
-    pool = _checked_pool(game, states, tail, sample, answers)
+        raise NoPoolError("computation trees of nodes are not to the model what they stand for")
+    pool = _checked_pool(game, states, pool_and_head, sample, answers)
     takes_trees = True
 
     def by_states(coalitions: Bits) -> Tensor:
@@ -290,13 +290,15 @@ def _check_colours(game: ModelView, colours: Bits, embeddings: Tensor) -> None:
         raise UnlikeMessagesError("the model tells nodes apart that messages cannot")
 
 
-def _checked_pool(game: ModelView, states: NodeStates, tail: Tail, sample: Bits, answers: Tensor) -> StatePool:
+def _checked_pool(
+    game: ModelView, states: NodeStates, pool_and_head: PoolAndHead, sample: Bits, answers: Tensor
+) -> StatePool:
     """The pool, tried on random coalitions; its short ways are taken where they agree."""
-    pool = StatePool(states, tail)
+    pool = StatePool(states, pool_and_head)
     rows = states.rows(sample)
     shuffled = np.random.default_rng(_CHECKS).permuted(rows, axis=1)
     if not game.alike(pool(rows), answers):
-        raise NoTailError("the states of nodes give other outputs for random coalitions")
+        raise NoPoolError("the states of nodes give other outputs for random coalitions")
     if not game.alike(pool(shuffled), answers):
         raise UnlikeMessagesError("the order of nodes matters to the model")
     short_ways = [(True, "mean"), (True, "sum")] if pool.may_be_linear else []
@@ -326,7 +328,7 @@ def _by_target_trees(game: ModelView, colouring: Colouring, sample: Bits) -> Sta
 
         if game.alike(outputs(sample), answers):
             return StateWorths(game, candidate, outputs, None)
-    raise NoTailError("computation trees of the targets are not to the model what they stand for")
+    raise NoPoolError("computation trees of the targets are not to the model what they stand for")
 
 
 def _by_keys(game: ModelView, colouring: Colouring, sample: Bits) -> StateWorths:

@@ -1,4 +1,4 @@
-"""Outputs of a model from the states of the nodes of coalitions: pooled, and through the head, in bulk."""
+"""Outputs of a model for many coalitions at once: the states of their nodes are pooled and passed through the head."""
 
 from __future__ import annotations
 
@@ -70,25 +70,25 @@ class StatePool:
 
     @property
     def may_be_linear(self) -> bool:
-        """Whether the model does nothing after its embeddings that bends a line."""
+        """Whether all that follows the embeddings may be a pool and a linear head."""
         return set(self.pool_and_head.names_after_pool) <= _LINEAR
 
     def settle(self) -> None:
-        """Stay with the present way. A linear head is then applied to each state once, and its embedding forgotten."""
+        """Fix ``reduction`` and ``linear``. A linear head then replaces each embedding by its output."""
         if self.linear and not self._is_settled:
             self.states.project(self._outputs_of_states(), self._of_single_nodes_precisely)
             self._is_settled, self._outputs = True, None
 
     @cached_property
     def _constant(self) -> Floats:
-        """What a linear head makes of nothing."""
+        """The output of a linear head for an embedding of zeros: its bias."""
         nothing = torch.zeros(
             1, self.pool_and_head.width, dtype=self.states.embeddings.dtype, device=self.states.embeddings.device
         )
         return np.asarray(self._of_single_nodes_precisely(nothing).numpy()[0])
 
     def __call__(self, rows: Integers) -> Tensor:
-        """The model's output [q, C] where these are the states of the nodes [q, n]; −1 for nodes that are gone."""
+        """The model's output [q, C] for the states of the nodes of each coalition [q, n]; −1 for removed nodes."""
         if self.linear:
             return torch.from_numpy(self._linear_outputs(rows))
         embeddings = self.states.embeddings
@@ -109,7 +109,7 @@ class StatePool:
         return self._of_single_nodes(embeddings).double().cpu()
 
     def _outputs_of_states(self) -> Tensor:
-        """What a linear head makes of each state."""
+        """The output of a linear head for each state."""
         embeddings = self.states.embeddings
         if self._is_settled:
             return embeddings
@@ -125,7 +125,7 @@ class StatePool:
 
 
 def _reduced(rows: Integers, states: Floats, reduction: str) -> Floats:
-    """The states that each row names, made one [q, width]."""
+    """The pooled states of each row [q, width]."""
     states = np.ascontiguousarray(states)
     pooled = np.empty((len(rows), states.shape[1]), dtype=states.dtype)
     if reduction == "max":

@@ -8,8 +8,8 @@ from typing import Any
 
 from mage.games import Game
 from mage.indices.api import compute_interactions, first_possible
-from mage.indices.choice import exact_choices
 from mage.indices.families import family_named
+from mage.indices.method_choice import exact_choices
 from mage.indices.problem import Problem
 from mage.indices.request import IndexRequest
 from mage.indices.result import Interactions

@@ -6,7 +6,7 @@ import math
 
 from mage._core.progress import progress_bar
 from mage.indices.closed_form import ClosedForm
-from mage.indices.errors import Estimate
+from mage.indices.estimate import Estimate
 from mage.indices.estimators.protocol import Estimator
 from mage.indices.problem import Problem
 from mage.indices.stopping import Monitor

@@ -11,7 +11,7 @@ from mage._core.typing import Integers
 from mage._kernels import permutation as kernels
 from mage.games.memo import CoalitionTable
 from mage.indices.boundary import boundary_coalitions
-from mage.indices.errors import Estimate
+from mage.indices.estimate import Estimate
 from mage.indices.estimators.protocol import Estimator
 from mage.indices.estimators.sampling import Draws, Terms, average, collected
 from mage.indices.families import shapley_taylor

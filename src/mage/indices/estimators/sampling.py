@@ -15,8 +15,9 @@ from mage._kernels import moments as kernels
 from mage.games.memo import CoalitionTable
 from mage.graph import CoalitionBlock, PlayerGraph
 from mage.indices.boundary import boundary_coalitions, boundary_values
-from mage.indices.errors import Estimate, num_parts, widening
+from mage.indices.estimate import Estimate
 from mage.indices.problem import Problem
+from mage.indices.standard_errors import num_parts, widening
 from mage.indices.stopping import Monitor
 from mage.indices.subsets import subsets_of_size
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 
-from mage.indices.errors import Estimate
+from mage.indices.estimate import Estimate
 from mage.indices.estimators.exact_local.coalitions import NotLocalError, values_from_coalitions
 from mage.indices.estimators.exact_local.nodes import QUERIES_OF_A_CHECK, values_from_nodes
 from mage.indices.estimators.exact_local.reach import refinement_of

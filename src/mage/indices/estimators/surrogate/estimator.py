@@ -6,7 +6,7 @@ import numpy as np
 
 from mage._core.progress import progress_bar
 from mage.indices.boundary import boundary_coalitions
-from mage.indices.errors import Estimate
+from mage.indices.estimate import Estimate
 from mage.indices.estimators.protocol import Estimator
 from mage.indices.estimators.surrogate.design import essential
 from mage.indices.estimators.surrogate.population import connected_population

@@ -20,7 +20,7 @@ from mage._core.threads import one_blas_thread
 from mage._core.typing import Floats, Integers, Masks
 from mage.games import Game
 from mage.graph import packing
-from mage.indices.errors import Estimate
+from mage.indices.estimate import Estimate
 from mage.indices.estimators.surrogate.design import Spread, draw, inclusion
 from mage.indices.estimators.surrogate.moments import Moments
 from mage.indices.estimators.surrogate.population import Population

@@ -12,7 +12,7 @@ import numpy as np
 from mage._core.checks import checked_whole, did_you_mean
 from mage._core.importing import check_user_code, error_line, load_user_object, user_module
 from mage._core.optional import require
-from mage._core.shipped import check_shipped
+from mage._core.shipped_networks import check_shipped
 
 _MODEL_FILES = (".pt", ".pth", ".safetensors")
 _LARGE, _TIGHT = 1 << 30, 100  # bytes in memory, and how many times the size of the file, that make it suspect

@@ -27,7 +27,7 @@ _MOST_ENUMERATED = 16
 
 
 @dataclass(frozen=True)
-class FoundNodes:
+class SearchResult:
     """What a search returns.
 
     Attributes:
@@ -62,7 +62,7 @@ class TreeSearchExplainer(Explainer):
         self.hops = checked_whole("hops", hops, least=0)
 
     @abstractmethod
-    def search(self, game: Game, max_nodes: int, seed: int = 0) -> FoundNodes:
+    def search(self, game: Game, max_nodes: int, seed: int = 0) -> SearchResult:
         """The best set of at most ``max_nodes`` players that the search meets, in any game on a graph."""
 
     def compute(self, model: Any, data: Data, request: ExplainRequest) -> Explanation:

@@ -6,7 +6,7 @@ import numpy as np
 
 from mage._core.checks import checked_whole
 from mage._core.typing import Masks
-from mage.explainers._tree_search import FoundNodes, State, TreeSearch, TreeSearchExplainer, by_degree, ranked
+from mage.explainers._tree_search import SearchResult, State, TreeSearch, TreeSearchExplainer, by_degree, ranked
 from mage.games import Game
 
 _LARGEST_SHARE = 0.8
@@ -63,7 +63,7 @@ class SAME(TreeSearchExplainer):
         if num_pieces > _MOST_PIECES:
             raise ValueError(f"num_pieces: all unions are scored, so at most {_MOST_PIECES} pieces, got {num_pieces}")
 
-    def search(self, game: Game, max_nodes: int, seed: int = 0) -> FoundNodes:
+    def search(self, game: Game, max_nodes: int, seed: int = 0) -> SearchResult:
         """The best union of at most ``max_nodes`` players that the two phases meet, in any game on a graph."""
         tree = self._phase_1(game, max_nodes, seed)
         small = self._small_pieces(tree)
@@ -71,7 +71,7 @@ class SAME(TreeSearchExplainer):
         subsets = np.arange(1, 1 << len(pieces))[:, None] >> np.arange(len(pieces)) & 1
         unions: Masks = subsets @ pieces.astype(np.int64) > 0
         best = ranked(small + tree.score(unions[unions.sum(axis=1) <= max_nodes]))[0]
-        return FoundNodes(best.nodes, best.reward, len(tree.states))
+        return SearchResult(best.nodes, best.reward, len(tree.states))
 
     def _phase_1(self, game: Game, max_nodes: int, seed: int) -> TreeSearch:
         size = game.num_players

@@ -10,7 +10,7 @@ import numpy as np
 from mage._core.optional import require
 from mage.drawing import Scene, drawable, scene_of, undirected_edges
 from mage.drawing.scene import important_nodes
-from mage.drawing.scenes import graph_scene, types_of
+from mage.drawing.scene_builders import graph_scene, types_of
 from mage.plots.indices import sign_map
 from mage.plots.scene import draw_scene
 from mage.plots.titles import score_lines

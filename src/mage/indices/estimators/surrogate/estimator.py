@@ -49,7 +49,7 @@ class Surrogate(Estimator):
             first = essential(population, most=(budget - 1) // 2 if len(population) > budget - 1 else len(population))
             if not len(population) > budget - 1 and population.complete:
                 first = np.arange(len(population))
-            runner.ask(first)
+            runner.query(first)
             tick(len(first) + 1)
             try:
                 for size in round_sizes(budget - 1 - len(first), monitor.watching):

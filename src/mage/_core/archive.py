@@ -163,7 +163,7 @@ def _members(archive: zipfile.ZipFile) -> dict[str, zipfile.ZipInfo]:
 def _described(
     archive: zipfile.ZipFile, member: zipfile.ZipInfo, max_bytes: int
 ) -> tuple[tuple[int, ...], Callable[[], AnyArray]]:
-    """The shape of an array, and what reads its numbers; only what it says of itself is read here."""
+    """The shape of an array, and a function that reads its numbers; only the array's header is read here."""
     with archive.open(member) as stream:
         shape, fortran, dtype, start = _array_header(stream)
     size = math.prod(shape) * dtype.itemsize

@@ -1,4 +1,4 @@
-"""Running somebody's model without leaving a trace."""
+"""Running a user's model without changing it."""
 
 from __future__ import annotations
 

@@ -84,7 +84,7 @@ class Forward:
         matrix: Name of the adjacency matrix that stands for ``edge_index`` in a graph without edges.
         tables: Weights with a row per node; they hold the rows of the union's nodes while the model runs.
         takes_batch: Whether it can tell the graphs of a union apart.
-        optional: Arguments that are given though the model could do without, and nobody asked for them.
+        optional: Arguments with a default that the model gets because the graph has them, not by ``inputs``.
         left_out: Arguments that are never given.
         networks: The networks behind the model; what they remember of a call is forgotten after it.
     """

@@ -96,7 +96,7 @@ class TypedForward(Forward):
         return keys | {key + _DICTIONARY for key in keys} | {*_COUNTS, *self._typed.graph} | link
 
     def uses(self, name: str) -> bool:
-        """All is looked at: what the numbers of nodes stand for is not in the plain graph."""
+        """True for all names: the plain graph does not show which typed tensors the model reads."""
         del name
         return True
 

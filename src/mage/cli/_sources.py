@@ -113,7 +113,7 @@ def _named(dataset: str, model: str | None, weights: Path | None, graph: int | N
 
 
 def dataset_options(dataset: Any, position: int) -> dict[str, Any]:
-    """What a dataset says of a graph (or node): masking, connectivity, and the sizes of its ground truth if it has one.
+    """The settings of a dataset for a graph (or node): masking, connectivity, and the sizes of its ground truth if any.
 
     Which number the paper explains is left out: its probabilities and logits may say nothing of other networks.
     """

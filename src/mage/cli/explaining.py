@@ -151,7 +151,7 @@ def explain(
     network, item, settings = _sources.model_and_graph(model, weights, data, dataset, graph)
     has_names = item.get("names") is not None and players != "features"
     options: dict[str, Any] = {"names": list(item.names)} if has_names else {}
-    # What a dataset says of itself is a default; an explanation to repeat says everything.
+    # The settings of a dataset are defaults; an explanation to repeat has all settings.
     options |= request_fields if "like" in request_fields else settings | request_fields
     announce("explaining")
     explanation = explain_graph(network, item, **options)

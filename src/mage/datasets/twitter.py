@@ -35,7 +35,7 @@ def read_tweets(files: Mapping[str, Path]) -> Sentences:
 
 
 def _tweets(path: Path) -> list[tuple[list[str], int]]:
-    """The tweets of a file, in which three lines are a text, whom it is about, and its class."""
+    """The tweets of a file, which has three lines for each: the text, its topic, and its class."""
     lines = read_text(path).splitlines()
     tweets = []
     for text, target, label in zip(lines[::3], lines[1::3], lines[2::3], strict=True):

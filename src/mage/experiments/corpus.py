@@ -23,7 +23,7 @@ from mage.games.request import GraphRequest
 
 
 class LazyMapping(Mapping[int, Any]):
-    """Values that are made when they are asked for, and not kept.
+    """A mapping that computes a value on each access, and does not keep it.
 
     Args:
         keys: The keys.

@@ -111,7 +111,7 @@ class TreeSearch:
     passed, all its new children are scored in one batch.
 
     Args:
-        root: The set to begin with; it has no reward unless :meth:`score` is asked for it.
+        root: The set to begin with; it has no reward until :meth:`score` computes one.
         children: Maps a set to the sets below it, in order of preference; none makes it a leaf.
         rewards: Rewards of a batch of sets.
         exploration: λ.

@@ -75,8 +75,8 @@ class SAME(TreeSearchExplainer):
 
     def _phase_1(self, game: Game, max_nodes: int, seed: int) -> TreeSearch:
         size = game.num_players
-        everybody, alone = np.ones(size, dtype=np.bool_), np.eye(size, dtype=np.bool_)
-        seeds = by_degree(game.graph, everybody, self.high_degree_first)[: self.max_seeds]
+        all_players, alone = np.ones(size, dtype=np.bool_), np.eye(size, dtype=np.bool_)
+        seeds = by_degree(game.graph, all_players, self.high_degree_first)[: self.max_seeds]
 
         def children(members: Masks) -> Masks:
             count = members.sum()
@@ -86,7 +86,7 @@ class SAME(TreeSearchExplainer):
                 return np.zeros((0, size), dtype=np.bool_)
             return np.asarray(alone[game.graph.neighbours(members[None])[0]] | members)
 
-        return self._searched(game, ~everybody, children, seed)
+        return self._searched(game, ~all_players, children, seed)
 
     def _small_pieces(self, tree: TreeSearch) -> list[State]:
         return ranked([state for state in tree.states if len(state.nodes) <= self.piece_size])

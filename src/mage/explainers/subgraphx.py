@@ -61,7 +61,7 @@ class SubgraphX(TreeSearchExplainer):
     def search(self, game: Game, max_nodes: int, seed: int = 0) -> SearchResult:
         """The best set of at most ``max_nodes`` players that the search meets, in any game on a graph."""
         smallest = min(self.min_nodes, max_nodes)
-        everybody = np.ones(game.num_players, dtype=np.bool_)
+        all_players = np.ones(game.num_players, dtype=np.bool_)
         in_one_piece = len(game.graph.components()) == 1
         targets = game.target_players if isinstance(game, ModelGame) else []
 
@@ -71,9 +71,9 @@ class SubgraphX(TreeSearchExplainer):
                 return np.zeros((0, len(members)), dtype=np.bool_)
             return self._pruned(game.graph, members, targets)
 
-        tree = self._searched(game, everybody, children, seed)
+        tree = self._searched(game, all_players, children, seed)
         if game.num_players <= max_nodes and in_one_piece:
-            tree.score(everybody[None])
+            tree.score(all_players[None])
         best = ranked([state for state in tree.states if len(state.nodes) <= max_nodes])[0]
         return SearchResult(best.nodes, best.reward, len(tree.states))
 

@@ -49,7 +49,7 @@ def error_of_sum(errors: Floats, parts: Floats | None) -> float:
     defined = lengths > 0
     together, single = np.sum(parts.sum(axis=1) ** 2), lengths.sum()
     scale = np.sum(errors[defined] ** 2) / single if single else 1.0
-    # What no part of the sample deviates in has an error of its own, with nobody to share it.
+    # A value in which no part of the sample deviates has an error that is independent of the others.
     return float(np.sqrt(scale * together + np.sum(errors[~defined] ** 2)))
 
 

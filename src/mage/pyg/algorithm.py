@@ -128,7 +128,7 @@ class MAGEExplainer(ExplainerAlgorithm):  # type: ignore[misc]  # PyG ships no t
         self, model: torch.nn.Module, part: InputPart, output: ExplainedRow, prediction: Tensor
     ) -> ExplainedPart:
         fields = {**self._call(part.call), **part.place, **self._configured(output)}
-        # What the user says of the model goes before what is read from the configuration.
+        # The user's settings take precedence over the configuration.
         request = self.request.changed(**{name: fields[name] for name in fields.keys() - self._given})
         explanation = self._explained(model, part, request)
         self._check(explanation, prediction[output.row], output)

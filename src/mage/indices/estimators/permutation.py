@@ -67,7 +67,7 @@ class Permutation(Estimator):
 
 
 def orderings_fit(problem: Problem, orderings: int, budget: int) -> bool:
-    """Whether so many random orderings need at most ``budget`` different coalitions; no worth is asked for."""
+    """Whether so many random orderings need at most ``budget`` different coalitions; evaluates none."""
     source = random_orderings(problem.num_players, problem.request.antithetic, problem.request.seed)
     table = CoalitionTable(problem.graph.adjacency_bits.shape[1])
     table.intern(boundary_coalitions(problem.graph, problem.measures).members)

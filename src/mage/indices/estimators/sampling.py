@@ -73,7 +73,7 @@ class Draws:
     """Random draws whose average is the index.
 
     Attributes:
-        batches: Terms of the draws, in batches after which a run may be looked at.
+        batches: Terms of the draws, in batches; the monitor is called after each.
         count: How many draws there are in all.
         unit: Draws that belong together; units are independent of each other.
         name: What one unit is called.

@@ -1,4 +1,4 @@
-"""What tells models and graphs apart, in a few bytes that are the same in every process."""
+"""Fingerprints of models and graphs: a few bytes that are the same in every process."""
 
 from __future__ import annotations
 

@@ -156,7 +156,7 @@ class GraphInput:
         return np.asarray(edges[(edges < count).all(axis=1)])
 
     def half_of(self, free: Tensor) -> Tensor:
-        """Half of the nodes that are free to go, of those with edges if there are any: their absence is felt."""
+        """Half of the nodes that may be absent; of those with edges if there are any, since these change the output."""
         linked = torch.zeros_like(free)
         linked[self.all_edges.flatten()] = True
         candidates = free & linked if bool((free & linked).any()) else free

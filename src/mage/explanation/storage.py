@@ -85,7 +85,7 @@ def _built(header: dict[str, Any], arrays: dict[str, AnyArray]) -> Explanation:
 
 
 def _check_shapes(file: DeclaredContent) -> None:
-    """Raise ValueError where a file is no explanation, or its arrays are not those that its header calls for."""
+    """Raise ValueError where a file is not an explanation, or its arrays do not fit its header."""
     if file.header.get("format") != FORMAT:
         raise ValueError(f"its format is not {FORMAT!r}")
     start = "interactions."

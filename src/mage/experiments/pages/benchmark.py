@@ -111,7 +111,7 @@ def _panel(cells: Sequence[Cell]) -> str:
 
 
 def _gaps(cells: Sequence[Cell]) -> str:
-    """Methods without a result on some graphs, which they refused or failed on, with the reasons."""
+    """Methods that refused or failed on some graphs, with the reasons."""
     reasons = {cell.method.name: cell for cell in cells if cell.failed}
     return "".join(
         f'<p class="faint">{html.escape(cell.title)}, no result {cell.failed} times: {html.escape(cell.gap)}</p>'

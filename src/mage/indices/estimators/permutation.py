@@ -36,7 +36,7 @@ class Permutation(Estimator):
     fields = frozenset({"permutations", "orderings", "antithetic"})
 
     def refusal(self, problem: Problem) -> Exception | None:
-        """An index that is no average over orderings, or orderings of another number of players."""
+        """A reason where the index is not an average over orderings, or orderings do not fit the players."""
         for size, measure in problem.measures.items():
             if measure != shapley_taylor.measure(size, problem.order):
                 return ValueError(

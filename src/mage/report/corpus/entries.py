@@ -1,4 +1,4 @@
-"""The explanations of a folder, read and made comparable: labelled graphs, classes, right or wrong."""
+"""The explanations of a folder as entries that can be compared: labelled graphs, classes, right or wrong."""
 
 from __future__ import annotations
 

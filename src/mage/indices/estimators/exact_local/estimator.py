@@ -28,7 +28,7 @@ class ExactLocal(Estimator):
     fields = frozenset({"radius"})
 
     def refusal(self, problem: Problem) -> Exception | None:
-        """A game that does not know how many hops away players act together."""
+        """A reason where the game does not tell within how many hops players act together."""
         if problem.request.radius is None and problem.game.num_hops < 1:
             return ValueError(
                 "radius: say how many hops away players act together; only a model's game knows it itself"

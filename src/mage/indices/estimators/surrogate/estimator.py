@@ -26,7 +26,7 @@ class Surrogate(Estimator):
     fields = frozenset({"regressor"})
 
     def refusal(self, problem: Problem) -> Exception | None:
-        """Too small a budget, or a library that is missing."""
+        """A reason where the budget is too small or a library is missing."""
         budget = problem.request.budget or DEFAULT_BUDGET
         least = least_budget(problem)
         if budget < least and problem.graph.count_connected(cap=budget) >= budget:

@@ -30,7 +30,7 @@ from mage.datasets import load
 from mage.experiments import Engine, LocalEngine, RayEngine
 from mage.experiments.corpus import LazyMapping, explain_corpus
 from mage.experiments.engines import Payload
-from mage.experiments.engines.packing import pack
+from mage.experiments.engines.serialization import pack
 from mage.explanation.storage import file_content
 from mage.models import pretrained
 

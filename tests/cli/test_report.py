@@ -8,7 +8,7 @@ from typer.testing import CliRunner
 from mage.cli import app
 from mage.experiments import Column, Experiment, Method, Store, paper_figures
 from mage.experiments.pages import run_page
-from mage.experiments.pages.cells import mixed, read_parts, tables
+from mage.experiments.pages.stored_cells import mixed, read_parts, tables
 from tests.helpers.corpora import write_molecules
 from tests.helpers.data import data_path
 

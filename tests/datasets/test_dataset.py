@@ -7,7 +7,7 @@ from torch_geometric.loader import DataLoader
 import mage
 from mage.datasets import GraphDataset, Split, load, motifs_of, names, paper_split
 from mage.datasets.dataset_info import ExplanationSettings
-from mage.datasets.truth import motif_numbers
+from mage.datasets.ground_truth import motif_numbers
 from mage.motifs import MotifRequest
 
 

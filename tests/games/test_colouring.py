@@ -98,10 +98,10 @@ def test_keys_of_targets_are_what_targets_know():
     assert len(np.unique(keys)) == len(np.unique(colours)) == len(np.unique(np.stack([keys, colours]), axis=1).T)
 
 
-def test_lone_nodes_have_no_edges_not_even_to_themselves():
+def test_isolated_nodes_have_no_edges_not_even_to_themselves():
     data = graph("loops", seed=1, kinds=1)
     colouring = the_colouring(data, "split", 2, False)
-    lone = colouring.of_lone_nodes()
+    lone = colouring.of_isolated_nodes()
     assert len(np.unique(lone)) == 1
     alone = colouring.of_nodes(packing.pack(np.eye(9, dtype=bool))).diagonal()
     assert [v for v in range(9) if alone[v] != lone[v]] == [1, 4]

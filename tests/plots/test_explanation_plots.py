@@ -128,7 +128,7 @@ def test_the_heat_map_shows_the_same_pairs_as_the_page():
 def test_types_are_named_above_the_drawing():
     from matplotlib.figure import Figure
 
-    from mage.drawing.scenes import graph_scene
+    from mage.drawing.scene_builders import graph_scene
     from mage.plots.scene import draw_scene
     from tests.helpers.explanations import made_up
 

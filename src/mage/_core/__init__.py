@@ -1,1 +1,1 @@
-"""What every room needs: array types, checks of arguments, optional imports, progress, files."""
+"""Tools for all rooms: array types, checks of arguments, optional imports, progress, files."""

@@ -79,8 +79,8 @@ def _plain(value: Any) -> Any:
     raise TypeError(f"extra: {type(value).__name__} cannot be written as JSON")
 
 
-class Unread(NamedTuple):
-    """An archive of which only what arrays say of themselves was read.
+class DeclaredContent(NamedTuple):
+    """The header of an archive and the declared shapes of its arrays, which are not read yet.
 
     Attributes:
         header: The header.
@@ -92,7 +92,7 @@ class Unread(NamedTuple):
 
 
 def read_archive(
-    path: str | Path, check: Callable[[Unread], None] | None = None, max_bytes: int = MAX_BYTES
+    path: str | Path, check: Callable[[DeclaredContent], None] | None = None, max_bytes: int = MAX_BYTES
 ) -> tuple[dict[str, Any], dict[str, AnyArray]]:
     """Header and arrays of a file that :func:`write_archive` wrote; raises one of ``DAMAGE`` for any other.
 
@@ -119,7 +119,7 @@ def read_archive(
             raise ValueError(f"it holds the arrays {sorted(members)} where {listed!s:.200} were written")
         declared = {name: _described(archive, member, max_bytes) for name, member in members.items()}
         if check is not None:
-            check(Unread(header, {name: shape for name, (shape, _) in declared.items()}))
+            check(DeclaredContent(header, {name: shape for name, (shape, _) in declared.items()}))
         return header, {name: read() for name, (_, read) in declared.items()}
 
 
@@ -163,7 +163,7 @@ def _members(archive: zipfile.ZipFile) -> dict[str, zipfile.ZipInfo]:
 def _described(
     archive: zipfile.ZipFile, member: zipfile.ZipInfo, max_bytes: int
 ) -> tuple[tuple[int, ...], Callable[[], AnyArray]]:
-    """The shape of an array, and what reads its numbers; only what it says of itself is read here."""
+    """The shape of an array, and a function that reads its numbers; only the array's header is read here."""
     with archive.open(member) as stream:
         shape, fortran, dtype, start = _array_header(stream)
     size = math.prod(shape) * dtype.itemsize

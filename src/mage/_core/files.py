@@ -19,7 +19,7 @@ _UNFINISHED = re.compile(r"\..+\.[0-9a-f]{8}\.part", re.DOTALL)
 
 
 def as_path(name: str, path: object) -> Path:
-    """A path that somebody gave; numbers, bytes and lists are refused.
+    """A user's path; numbers, bytes and lists are refused.
 
     Args:
         name: The argument, for the message.
@@ -59,7 +59,7 @@ def atomic_path(path: str | Path, locked: bool = False) -> Iterator[Path]:
         unfinished.replace(target)
         _flush(target.parent)
     except OSError as error:
-        # A full disk says no name at all, a folder that may not be written one that nobody has given.
+        # The error names no file where the disk is full, and the temporary file where the folder is read-only.
         named = error.filename is not None and not os.path.basename(error.filename).startswith(_start(target))
         if error.errno is None or named:
             raise
@@ -77,7 +77,7 @@ def remove_leftovers(folder: Path) -> None:
     if fcntl is None:
         return
     for path in [path for path in folder.iterdir() if _UNFINISHED.fullmatch(path.name)]:
-        with contextlib.suppress(OSError):  # somebody is writing it, or it is gone
+        with contextlib.suppress(OSError):  # another process is writing it, or it is gone
             handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW)
             try:
                 fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)

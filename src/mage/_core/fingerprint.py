@@ -1,4 +1,4 @@
-"""What tells models and graphs apart, in a few bytes that are the same in every process."""
+"""Fingerprints of models and graphs: a few bytes that are the same in every process."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _DEEPEST = 60
 _WRAPPED = ("__func__", "__self__", "__wrapped__", "fget", "func", "args", "keywords")
 """Where methods, properties, partial and cached functions keep what they are made of."""
 _BY_NAME = {*sys.stdlib_module_names, "torch", "torch_geometric", "numpy"}
-"""Packages whose classes are told apart by their names."""
+"""Packages whose classes are identified by their names."""
 _LIBRARIES = (str(Path(__file__).parent.parent) + os.sep, sysconfig.get_path("stdlib") + os.sep, "<frozen")
 """How the files of installed code begin, where they are not in site-packages."""
 

@@ -31,7 +31,7 @@ def field_names(request: Any) -> tuple[str, ...]:
 
 
 def unknown_field(name: str, known: Iterable[str]) -> str:
-    """What to say of a field that no request has: the name that was meant, or all that there are."""
+    """The message about an unknown field: the closest name, or all names."""
     listed = sorted(known)
     near = difflib.get_close_matches(name, listed, n=1)
     return f"unknown option {name!r}; " + (f"did you mean {near[0]!r}?" if near else f"there are {', '.join(listed)}")

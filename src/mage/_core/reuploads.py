@@ -17,7 +17,7 @@ class Reupload(NamedTuple):
     """A package.
 
     Attributes:
-        version: The version that was looked at.
+        version: The version whose files were checked.
         digest: SHA-256 of its files, see :func:`folder_digest`.
         instead: Where the model is from, and how to have it from there.
     """
@@ -59,7 +59,7 @@ def is_installed(module: str) -> bool:
 
 @cache
 def checked_folder(module: str) -> Path:
-    """The folder of a package of ``REUPLOADS`` whose files are those that were looked at; it is not imported.
+    """The folder of a package of ``REUPLOADS`` with the same files as the checked version; it is not imported.
 
     Raises:
         ImportError: It is not installed; the message says how to have the model from its source.

@@ -1,1 +1,1 @@
-"""Running somebody's model without leaving a trace."""
+"""Running a user's model without changing it."""

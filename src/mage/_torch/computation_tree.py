@@ -51,7 +51,7 @@ def build_computation_tree(
 
     Args:
         edge_index: Edges of the input graph [2, e].
-        incoming: What :func:`incoming_edges` says of them.
+        incoming: The edges to each node, from :func:`incoming_edges`.
         members: Who is present in each coalition [q, n].
         roots: The node of each coalition that matters.
         colours: A name for what each node can know after 0, 1, …, L layers [L + 1, q, n].

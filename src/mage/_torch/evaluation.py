@@ -1,4 +1,4 @@
-"""Running somebody's model without leaving a trace."""
+"""Running a user's model without changing it."""
 
 from __future__ import annotations
 
@@ -11,37 +11,36 @@ from typing import Any
 import numpy as np
 import torch
 
-from mage._torch.ownership import owning
+from mage._torch.network_locks import holding
 
-# What holds no networks, or too much of everything.
-_NOTHING_INSIDE = (str, bytes, int, float, complex, type, ModuleType, torch.Tensor, np.ndarray)
-_MOST_LOOKED_AT = 1000
+# Types that hold no networks, or too many other objects to search.
+_WITHOUT_NETWORKS = (str, bytes, int, float, complex, type, ModuleType, torch.Tensor, np.ndarray)
+_MOST_PARTS = 1000
 _DENORMAL = 1e-310
 _COARSEST = 1 / 16  # of the largest output: what half precision may be off by, however often it is rounded
 
 
 @contextmanager
 def evaluating(*callables: Any) -> Iterator[None]:
-    """No gradients, evaluation mode and one CPU thread inside; mode, caches, random state and threads as before after.
+    """Evaluation mode, no gradients and one CPU thread during the block; afterwards all settings are restored.
 
-    Threads take turns: while one is inside with a network, others that want it, or a part of it, wait (a lock per
-    network; a private copy would miss networks that functions are closed over). The settings of torch that are changed
-    are those of the calling thread. Threads that run a network in training mode by themselves meanwhile see it in
-    evaluation mode; call ``model.eval()`` once before serving.
+    Restored are mode, caches, random state and number of threads. Threads take turns: while one evaluates a network,
+    others that need it, or a part of it, wait (a lock per network; a private copy would miss networks in closures).
+    Torch's settings are changed for the calling thread only. A thread that runs a network in training mode outside of
+    such a block may see it in evaluation mode; call ``model.eval()`` once before serving.
 
-    Batches of small graphs are many tiny kernels: a second thread mostly waits (see ``benchmarks/throughput.py``).
-    Numbers too small for full precision count as zero: trained weights are full of them, and the processor computes
-    with each of them a hundred times as long.
+    Batches of small graphs are many tiny kernels: a second CPU thread mostly waits (see ``benchmarks/throughput.py``).
+    Denormal numbers count as zero: trained weights have many of them, and each costs a hundred times as long.
 
     Args:
-        callables: Models, or functions that have networks somewhere about them.
+        callables: Models, or functions that use networks.
     """
     modules = _modules_behind(callables)
     on_cpu = not any(parameter.is_cuda for module in modules for parameter in module.parameters(recurse=False))
     devices = [] if on_cpu or not torch.cuda.is_available() else list(range(torch.cuda.device_count()))
     with (
-        owning(modules),
-        _random_state_as_before(devices),
+        holding(modules),
+        _restoring_random_state(devices),
         torch.no_grad(),
         _without_caches(modules),
         _flushing_denormals(),
@@ -58,8 +57,8 @@ def evaluating(*callables: Any) -> Iterator[None]:
 
 
 def exclusively(*callables: Any) -> AbstractContextManager[None]:
-    """No other thread is evaluating the networks behind these callables inside; nothing else changes."""
-    return owning(_modules_behind(callables))
+    """Keep other threads from evaluating the networks behind these callables during the block; changes no settings."""
+    return holding(_modules_behind(callables))
 
 
 def _modules_behind(callables: Iterable[Any]) -> list[torch.nn.Module]:
@@ -68,10 +67,10 @@ def _modules_behind(callables: Iterable[Any]) -> list[torch.nn.Module]:
 
 
 @contextmanager
-def _random_state_as_before(devices: Sequence[int]) -> Iterator[None]:
-    """The global random state is put back where somebody has drawn, unless it may have been another thread.
+def _restoring_random_state(devices: Sequence[int]) -> Iterator[None]:
+    """Restore the global random state after the block, unless other threads are running.
 
-    Torch has one generator for all threads. To put it back would let other threads draw the same numbers twice.
+    Torch has one generator for all threads. Restoring it would let other threads draw the same numbers twice.
     """
     before, on_devices = torch.get_rng_state(), [torch.cuda.get_rng_state(device) for device in devices]
     try:
@@ -85,20 +84,21 @@ def _random_state_as_before(devices: Sequence[int]) -> Iterator[None]:
 
 
 _threads_lock = threading.Lock()
-_threads_outside: list[int] = []  # CPU threads of those who are inside, as they were before
-_thread_is_known = threading.local()
+_threads_outside: list[int] = []  # for each thread in the block: its number of CPU threads before it
+_thread_has_entered = threading.local()
 
 
 @contextmanager
 def _one_cpu_thread() -> Iterator[None]:
-    """Torch counts CPU threads for each thread, but a new thread begins with the number that was set last, by anybody.
+    """Use one CPU thread during the block, and restore the number afterwards.
 
-    One that begins while others are inside would begin with 1, and keep it; so it gets theirs.
+    Torch keeps this number per thread, but a new thread starts with the number that any thread set last. A thread that
+    starts while others are in the block would start with 1 and keep it. It gets the number of the others instead.
     """
     threads = torch.get_num_threads()
     with _threads_lock:
-        if not getattr(_thread_is_known, "value", False):
-            _thread_is_known.value = True
+        if not getattr(_thread_has_entered, "value", False):
+            _thread_has_entered.value = True
             threads = max([threads, *_threads_outside])
         _threads_outside.append(threads)
     try:
@@ -119,7 +119,7 @@ def resolution_of(outputs: torch.Tensor, networks: Iterable[torch.nn.Module] = (
 
 
 def agree(left: torch.Tensor, right: torch.Tensor, tolerance: float) -> bool:
-    """Whether outputs differ by no more than this part of the largest of them; other shapes always differ."""
+    """Whether outputs have the same shape and differ by at most ``tolerance`` times the largest of them."""
     if left.shape != right.shape:
         return False
     finite = right[right.isfinite()].abs()
@@ -129,7 +129,7 @@ def agree(left: torch.Tensor, right: torch.Tensor, tolerance: float) -> bool:
 
 @contextmanager
 def _flushing_denormals() -> Iterator[None]:
-    # Torch does not say whether it flushes; arithmetic does.
+    # Torch has no function that tells whether it flushes denormals; a product does.
     before = float(torch.tensor([_DENORMAL], dtype=torch.float64) * 1.0) == 0.0
     torch.set_flush_denormal(True)
     try:
@@ -140,7 +140,7 @@ def _flushing_denormals() -> Iterator[None]:
 
 @contextmanager
 def _without_caches(modules: Sequence[torch.nn.Module]) -> Iterator[None]:
-    """Layers of PyG with ``cached=True`` keep the first graph they see, and take all others for it."""
+    """Switch off the caches of PyG's layers with ``cached=True``: they would reuse the first graph for all others."""
     layers = [module for module in modules if getattr(module, "cached", False) is True]
     contents = [{name: value for name, value in vars(layer).items() if name.startswith("_cached_")} for layer in layers]
     try:
@@ -155,22 +155,22 @@ def _without_caches(modules: Sequence[torch.nn.Module]) -> Iterator[None]:
 
 
 def networks_behind(model: Any, depth: int = 4) -> list[torch.nn.Module]:
-    """The networks behind a callable: itself, what it belongs to or is closed over, what these hold, a few steps in."""
+    """The networks that a callable uses: itself, its object, its closure and globals, and their parts to some depth."""
     if isinstance(model, torch.nn.Module):
         return [model]
-    if depth == 0 or model is None or isinstance(model, _NOTHING_INSIDE):
+    if depth == 0 or model is None or isinstance(model, _WITHOUT_NETWORKS):
         return []
     if isinstance(model, dict):
-        inside = list(model.values())
+        parts = list(model.values())
     elif isinstance(model, list | tuple | set):
-        inside = list(model)
+        parts = list(model)
     else:
         cells = [cell.cell_contents for cell in getattr(model, "__closure__", None) or () if _filled(cell)]
         partial = [getattr(model, "func", None), getattr(model, "args", None), getattr(model, "keywords", None)]
         code = getattr(model, "__code__", None)
         values = [getattr(model, "__globals__", {}).get(name) for name in code.co_names] if code is not None else []
-        inside = [getattr(model, "__self__", None), *cells, *partial, *getattr(model, "__dict__", {}).values(), *values]
-    return [network for part in inside[:_MOST_LOOKED_AT] for network in networks_behind(part, depth - 1)]
+        parts = [getattr(model, "__self__", None), *cells, *partial, *getattr(model, "__dict__", {}).values(), *values]
+    return [network for part in parts[:_MOST_PARTS] for network in networks_behind(part, depth - 1)]
 
 
 def _filled(cell: Any) -> bool:

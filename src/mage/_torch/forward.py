@@ -13,9 +13,9 @@ from torch import Tensor, nn
 from torch_geometric.data import Data
 
 from mage._torch.graph_input import GraphInput
-from mage._torch.memory import forgetting
+from mage._torch.module_caches import restoring_caches
 from mage._torch.node_tables import Block, Table, is_table, rows_in_place, tables_of, with_tables
-from mage._torch.selection import selected
+from mage._torch.output_selection import explained_tensor
 from mage._torch.signatures import is_implemented, keywords_of, parameters_of, unwrapped
 
 # What a forward method may call the number of graphs in a batch.
@@ -84,7 +84,7 @@ class Forward:
         matrix: Name of the adjacency matrix that stands for ``edge_index`` in a graph without edges.
         tables: Weights with a row per node; they hold the rows of the union's nodes while the model runs.
         takes_batch: Whether it can tell the graphs of a union apart.
-        optional: Arguments that are given though the model could do without, and nobody asked for them.
+        optional: Arguments with a default that the model gets because the graph has them, not by ``inputs``.
         left_out: Arguments that are never given.
         networks: The networks behind the model; what they remember of a call is forgotten after it.
     """
@@ -215,12 +215,12 @@ class Forward:
             count: How many graphs it has.
             without: An optional argument that is left out.
         """
-        with forgetting(self.networks), rows_in_place(self.tables, data):
+        with restoring_caches(self.networks), rows_in_place(self.tables, data):
             return self._selected(self._answer(data, count, without), count)
 
     def _selected(self, answer: Any, count: int) -> Tensor:
         """The tensor of an answer, and the column of it, that is explained."""
-        out = selected(answer, self._choice.select)
+        out = explained_tensor(answer, self._choice.select)
         column = self._choice.column
         if column is None or not (out.dim() == 2 or (out.dim() == 1 and count == 1)):
             return out

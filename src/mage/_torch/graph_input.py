@@ -114,6 +114,11 @@ class GraphInput:
         further = [structure.pairs for structure in self.structures.values()]
         return torch.cat([self.edge_index, *further], dim=1) if further else self.edge_index
 
+    @property
+    def full_mask(self) -> Tensor:
+        """The mask [1, n] with which all nodes are present."""
+        return torch.ones(1, self.num_nodes, dtype=torch.bool, device=self.device)
+
     def restricted_to(self, nodes: Tensor) -> GraphInput:
         """The induced subgraph on ``nodes``, renumbered in that order."""
         position = torch.full((self.num_nodes,), -1, dtype=torch.long, device=self.device)
@@ -151,7 +156,7 @@ class GraphInput:
         return np.asarray(edges[(edges < count).all(axis=1)])
 
     def half_of(self, free: Tensor) -> Tensor:
-        """Half of the nodes that are free to go, of those with edges if there are any: their absence is felt."""
+        """Half of the nodes that may be absent; of those with edges if there are any, since these change the output."""
         linked = torch.zeros_like(free)
         linked[self.all_edges.flatten()] = True
         candidates = free & linked if bool((free & linked).any()) else free

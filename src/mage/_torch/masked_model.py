@@ -77,7 +77,7 @@ class MaskedModel:
         self.level = level
         self.typed = typed
         fill = "mean" if typed is not None and masking == "mean" else "zero"
-        # Which features stand for absent ones is known to whoever puts the typed tensors together.
+        # TypedForward replaces the features of absent nodes by the mean, since it assembles the typed tensors.
         self.masking = masking_named("zero" if fill == "mean" else masking)
         if typed is not None and self.masking not in CUTTING_EDGES | REPLACING_FEATURES:
             known = [name for name, function in MASKINGS.items() if function in CUTTING_EDGES | REPLACING_FEATURES]
@@ -85,8 +85,8 @@ class MaskedModel:
         self.removes = self.masking is MASKINGS["remove"]
         if isinstance(masking, str) and masking in ("zero", "mean"):
             # Whether there are features to replace shows on one node.
-            one = torch.zeros(1, dtype=torch.long, device=graph.device)
-            self.masking(graph.restricted_to(one), torch.zeros(1, 1, dtype=torch.bool, device=graph.device))
+            first_node = torch.zeros(1, dtype=torch.long, device=graph.device)
+            self.masking(graph.restricted_to(first_node), torch.zeros(1, 1, dtype=torch.bool, device=graph.device))
         if typed is not None:
             self.forward: Forward = TypedForward(model, typed, level, ends, fill, call, choice)
         else:
@@ -94,7 +94,7 @@ class MaskedModel:
             names |= {key for structure in graph.structures.values() for key in structure.attributes if key}
             self.forward = Forward(model, names | set(graph.structures), call, choice)
             self.forward.matrix = graph.from_matrix
-        # Found once: a function may have much about it to look through.
+        # Searched once: the closure and globals of a function may be large.
         self.networks = [*networks_behind(self.model), *networks_behind(call)]
         self.forward.networks = self.networks
         self.selections = selections(self.networks)
@@ -110,7 +110,7 @@ class MaskedModel:
         return evaluating(*self.networks)
 
     def exclusively(self) -> contextlib.AbstractContextManager[None]:
-        """No other thread runs the networks behind the model through this library inside."""
+        """Keep other threads from evaluating the networks behind the model during the block."""
         return exclusively(*self.networks)
 
     def outputs(self, graph: GraphInput, masks: Tensor, targets: Tensor, without: str | None = None) -> Tensor:
@@ -142,12 +142,12 @@ class MaskedModel:
         with tied_graphs([] if len(masks) == 1 else self.selections) as tied:
             out = self.outputs_of(_masked(self.masking, graph, masks), graph, len(masks), targets, without)
         for row in sorted(tied):
-            alone = masks[row : row + 1]
-            out[row] = self.outputs_of(_masked(self.masking, graph, alone), graph, 1, targets, without)[0]
+            mask = masks[row : row + 1]
+            out[row] = self.outputs_of(_masked(self.masking, graph, mask), graph, 1, targets, without)[0]
         return out
 
     def _part_error(self, error: Exception) -> ValueError:
-        """What to say where the model runs on the whole graph only."""
+        """The error for a model that runs on the whole graph only."""
         name = getattr(self.masking, "__name__", "custom")
         hints = {"remove": "; masking='split' keeps all nodes", "split": "; masking='zero' keeps all edges"}
         return ValueError(
@@ -200,19 +200,19 @@ class MaskedModel:
         portion = torch.cumsum(sizes.cpu(), dim=0) // self.rows_at_once
         return torch.bincount(torch.unique_consecutive(portion, return_inverse=True)[1]).tolist()
 
-    def check_batches(self, graph: GraphInput, free: Tensor, targets: Tensor, whole: Tensor) -> Tensor:
-        """Go one by one where graphs of a batch influence each other, or where the model takes no batch.
+    def check_batches(self, graph: GraphInput, free: Tensor, targets: Tensor, full_output: Tensor) -> Tensor:
+        """Find out whether graphs of a batch influence each other; then, or without batches, coalitions run one by one.
 
         Args:
             graph: The graph that will be masked.
             free: Nodes that may be absent [n].
             targets: Rows of the targets.
-            whole: What the model says of everybody [1, C].
+            full_output: The model's output with all nodes [1, C].
 
         Returns:
-            What the model says of everybody, and of both halves [3, C].
+            The model's outputs with all nodes, and with each half of the free nodes [3, C].
         """
-        # Whatever a batch shares (a largest number, a choice of nodes), one of the halves is without it.
+        # If the graphs of a batch share something (a maximum, selected nodes), one of the halves does not have it.
         masks = torch.ones(3, graph.num_nodes, dtype=torch.bool, device=graph.device)
         masks[1, graph.half_of(free)] = False
         masks[2] = ~free | ~masks[1]
@@ -224,21 +224,21 @@ class MaskedModel:
                 states.append(random_states())
             if states[0] != states[1]:
                 self._check_draws(graph, masks[1:2], targets, halves[0])
-        answers = [whole, *halves]
-        widths = [answer.size(1) for answer in answers]
+        outputs = [full_output, *halves]
+        widths = [answer.size(1) for answer in outputs]
         if len(set(widths)) > 1:
             raise ValueError(
                 f"model: it returns {widths[0]} columns for the whole graph and {min(widths)} to {max(widths)} for "
                 "parts of it; the columns must be the same for all graphs"
             )
-        alone = torch.cat(answers)
-        self._is_finite = bool(alone.isfinite().all())
+        separate = torch.cat(outputs)
+        self._is_finite = bool(separate.isfinite().all())
         order_matters = [type(layer).__name__ for network in self.networks for layer in network.modules()]
         cause = ""
         if not self.one_by_one:
             self.is_coupled = False
             try:
-                same = self.alike(self.raw(graph, masks, targets), alone)
+                same = self.alike(self.raw(graph, masks, targets), separate)
                 cause = "its output for a graph depends on the rest of the batch (a normalisation without batch=?)"
             except (ValueError, RuntimeError, IndexError, TypeError) as error:
                 same, cause = False, f"it fails on a batch of several graphs ({_first_line(error)})"
@@ -248,12 +248,12 @@ class MaskedModel:
                 self.is_coupled = not same
             chosen_among_all = bool(self.selections) and not self.forward.takes_batch
             if same and not chosen_among_all and not _UNSTABLE.intersection(order_matters):
-                return alone
+                return separate
         with self.evaluating():
-            # Twice in a row, so that random numbers of the second time are others.
+            # Two runs in a row, so that the second one draws other random numbers.
             self.outputs(graph, masks[1:2], targets)
-            again = self.outputs(graph, masks[1:2], targets)
-        if not self.alike(again, alone[1:2]):
+            second_run = self.outputs(graph, masks[1:2], targets)
+        if not self.alike(second_run, separate[1:2]):
             raise ValueError(_DIFFERENT)
         if not self.one_by_one:
             self.one_by_one = True
@@ -263,7 +263,7 @@ class MaskedModel:
                 f"coalitions are evaluated one by one, which is slow, because of the model: {cause}",
                 stacklevel=5,
             )
-        return alone
+        return separate
 
     def _check_draws(self, graph: GraphInput, mask: Tensor, targets: Tensor, first: Tensor) -> None:
         """Refuse a model whose answers depend on the random numbers that it draws, however little."""
@@ -284,7 +284,7 @@ class MaskedModel:
         return agree(outputs, expected, _BATCH_ROUNDINGS * self.resolution(expected))
 
     def absent_output(self, graph: GraphInput, targets: Tensor) -> Tensor:
-        """The row [1, C] where there is nothing to look at: the empty graph, or a graph without its target."""
+        """The output [1, C] of the empty graph, or of a graph without its target."""
         masks = torch.zeros(1, graph.num_nodes, dtype=torch.bool, device=graph.device)
         if not self.removes:
             return self.outputs(graph, masks, targets)
@@ -304,18 +304,18 @@ class MaskedModel:
                 )
         # Without its target a node-level model has no output; the target alone, with blank features, comes nearest.
         masks[:, targets if len(targets) else 0] = True
-        everyone = torch.arange(graph.num_nodes, device=graph.device)
-        alone = self.outputs(graph.blanked(everyone, edges=False), masks, targets)
-        if self._is_finite and not bool(alone.isfinite().all()):
+        all_nodes = torch.arange(graph.num_nodes, device=graph.device)
+        target_output = self.outputs(graph.blanked(all_nodes, edges=False), masks, targets)
+        if self._is_finite and not bool(target_output.isfinite().all()):
             where = "without its target" if len(targets) else "for an empty graph"
             raise ValueError(
                 f"baseline: the model has no finite output {where}; pass baseline= to choose one, or masking='split'"
             )
-        return alone
+        return target_output
 
 
 def _masked(masking: MaskingFunction, graph: GraphInput, masks: Tensor) -> MaskedBatch:
-    """What a masking makes of coalitions; what the user's own may forget is refused."""
+    """The masked copies of a graph; the result of a user's own masking is checked."""
     try:
         batch: Any = masking(graph, masks)
     except Exception as error:
@@ -324,9 +324,9 @@ def _masked(masking: MaskingFunction, graph: GraphInput, masks: Tensor) -> Maske
         raise ValueError(f"masking: the function fails: {type(error).__name__}: {_first_line(error)}") from error
     if not isinstance(batch, tuple) or len(batch) != 2 or not isinstance(batch[0], Data):
         raise TypeError(f"masking must return a MaskedBatch(data, place), got {type(batch).__name__}")
-    lost = next((name for name in graph.structures if name not in batch[0]), None)
-    if lost is not None:
-        raise ValueError(f"masking: data.{lost} must be cut too; mage._torch.masking.add_structures does it")
+    missing = next((name for name in graph.structures if name not in batch[0]), None)
+    if missing is not None:
+        raise ValueError(f"masking: data.{missing} must be cut too; mage._torch.masking.add_structures does it")
     return MaskedBatch(*batch)
 
 
@@ -340,7 +340,7 @@ def bytes_per_copy(model: Any, graph: GraphInput) -> int:
 
 
 def widest_layer(model: Any) -> int:
-    """Width of the widest layer; a guess where there is none to see."""
+    """Width of the widest layer; 64 where the model shows no layers."""
     matrices = [p for p in model.parameters() if p.dim() == 2] if isinstance(model, torch.nn.Module) else []
     return min(max((max(matrix.shape) for matrix in matrices), default=64), 4096)
 

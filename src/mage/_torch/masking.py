@@ -115,8 +115,8 @@ def with_features_of_copies(graph: GraphInput, features: Tensor) -> MaskedBatch:
     count, edges = len(features), graph.edge_index.size(1)
     copy = torch.arange(count, device=features.device).repeat_interleave(edges)
     edge = torch.arange(edges, device=features.device).repeat(count)
-    everyone = torch.ones(features.shape[:2], dtype=torch.bool, device=features.device)
-    return with_all_nodes(graph, everyone, {**graph.node, "x": features}, copy, edge)
+    all_nodes = torch.ones(features.shape[:2], dtype=torch.bool, device=features.device)
+    return with_all_nodes(graph, all_nodes, {**graph.node, "x": features}, copy, edge)
 
 
 def with_all_nodes(

@@ -1,4 +1,4 @@
-"""One run of a model, watched: how far messages travel, and what its last step is.
+"""Observation of one run of a model: how far messages travel, and what its last step is.
 
 While a model runs, every call of a torch function can be seen (``TorchFunctionMode``). Each tensor is as many hops deep
 as the deepest tensor it was made from, and a message-passing layer adds its own. Layers that work side by side, as in
@@ -74,7 +74,7 @@ class Observation(TorchFunctionMode):
 
     @property
     def by_hand(self) -> bool:
-        """Whether nodes may have been mixed outside of message-passing layers, or the networks were not seen to run."""
+        """Whether nodes may exchange information outside of message-passing layers, or no network was seen to run."""
         return self._mixed or not self._was_inside
 
     def last_step(self, out: Tensor) -> str:

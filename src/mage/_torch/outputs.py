@@ -1,4 +1,4 @@
-"""From what a model returns to the one number that is explained."""
+"""The readout: from a model's output to the one number that is explained."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class Readout:
 
     @classmethod
     def of(cls, prediction: Tensor, task: str, target: int | None, output: str, return_type: str) -> Readout:
-        """Settle what is left open by looking at the model's output [1, C] on the whole graph."""
+        """The readout of a request; fields left open follow from the model's output [1, C] on the whole graph."""
         for name, value, allowed in (("task", task, TASKS), ("output", output, OUTPUTS)):
             if value not in allowed:
                 raise ValueError(f"{name} must be one of {', '.join(allowed)}; got {value!r}")
@@ -83,14 +83,14 @@ class Readout:
         return replace(self, output="probability"), replace(self, output=odds)
 
     def bounded(self, baseline: float, prediction: float) -> Readout:
-        """With bounds: from the baseline to the prediction, as far again on both sides, and at least two more."""
+        """With bounds: from the baseline to the prediction, extended on both sides by this range, by 2 at least."""
         low, high = min(baseline, prediction), max(baseline, prediction)
         width = max(high - low, _LEAST_WIDTH)
         return replace(self, bounds=(low - width, high + width))
 
     @staticmethod
     def saturates(probabilities: Floats, limit: float) -> bool:
-        """Whether a class is so certain, or so impossible, somewhere that its probability hides effects."""
+        """Whether a class has a probability so near 0 or 1 somewhere that it hides effects."""
         return bool(((probabilities > limit) | (probabilities < 1 - limit)).any())
 
     def __call__(self, out: Tensor) -> Tensor:
@@ -114,7 +114,7 @@ class Readout:
         return log if self.output == "log-probability" else log.exp()
 
     def _log_odds(self, out: Tensor) -> Tensor:
-        """The target against all other classes together; nothing that is added to all scores changes it."""
+        """The log-odds of the target against all other classes; a constant added to all scores does not matter."""
         out = out.log() if self.return_type == "probs" else out
         others = torch.cat([out[:, : self.target], out[:, (self.target or 0) + 1 :]], dim=1)
         return out[:, self.target] - torch.logsumexp(others, dim=1)

@@ -1,4 +1,4 @@
-"""Random numbers of one's own: torch has one global generator for all threads."""
+"""Random numbers of one thread: torch has one global generator for all threads."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def random_states() -> tuple[Any, ...]:
 
 
 class OwnRandomNumbers(TorchFunctionMode):
-    """Inside, what this thread draws through torch comes from a generator of its own, and no other thread notices.
+    """During the block, this thread draws from a generator of its own; other threads are not affected.
 
     The numbers are those that ``torch.manual_seed(seed)`` would give. Functions that take no generator, like dropout,
     draw from the global one as ever.

@@ -1,7 +1,7 @@
-"""Models that choose nodes: the best ones stay, or the nearest ones are joined.
+"""Ties in models that select nodes by scores (top-k pools) or join the nearest nodes.
 
-Where two scores are equal, rounding decides which node is taken, or the order of the nodes. Rounding is not the same in
-a batch as for a graph alone, so graphs of pools that keep the best nodes must be evaluated alone.
+Where two scores are equal, rounding or the order of the nodes decides which node is selected. Rounding differs between
+a batch and a single graph, so graphs with ties in a top-k pool must be evaluated alone.
 """
 
 from __future__ import annotations
@@ -27,13 +27,13 @@ def selections(networks: Sequence[torch.nn.Module]) -> list[SelectTopK]:
 
 
 class NodeComparisons(TorchFunctionMode):
-    """Sees whether a model chooses by numbers of all pairs of nodes, as one does that joins the nearest ones.
+    """Detects whether a model selects by numbers of all pairs of nodes, as when it joins the nearest nodes.
 
     Args:
-        num_nodes: Number of nodes of the graph that runs inside.
+        num_nodes: Number of nodes of the graph that the model is run on.
 
     Attributes:
-        chooses: Whether that was seen.
+        chooses: Whether the model selected in this way.
     """
 
     def __init__(self, num_nodes: int) -> None:
@@ -52,7 +52,7 @@ class NodeComparisons(TorchFunctionMode):
 
 @contextmanager
 def tied_graphs(layers: Sequence[SelectTopK]) -> Iterator[set[int]]:
-    """The graphs of the batches that run inside in which rounding decides which nodes stay."""
+    """Collects the graphs, by number in their batch, in which rounding decides which nodes a top-k pool keeps."""
     tied: set[int] = set()
 
     def look(layer: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
@@ -67,16 +67,16 @@ def tied_graphs(layers: Sequence[SelectTopK]) -> Iterator[set[int]]:
 
 
 def _tied(layer: SelectTopK, x: Tensor, batch: Tensor | None = None) -> list[int]:
-    """The graphs in which other nodes stay when all numbers move by a little, one way or the other."""
+    """The graphs in which the layer keeps other nodes when all numbers are changed by about their rounding."""
     if not x.numel():
         return []
     step = _ROUNDINGS * float(torch.finfo(x.dtype).eps) * float(x.abs().max())
     generator = torch.Generator().manual_seed(0)
-    move = step * torch.randn(x.shape, generator=generator, dtype=torch.float64).to(x)
+    perturbation = step * torch.randn(x.shape, generator=generator, dtype=torch.float64).to(x)
     graphs = x.new_zeros(len(x), dtype=torch.long) if batch is None else batch
-    stays = []
-    for moved in (x + move, x - move):
+    kept_masks = []
+    for perturbed in (x + perturbation, x - perturbation):
         is_kept = torch.zeros(len(x), dtype=torch.bool, device=x.device)
-        is_kept[layer.forward(moved, graphs).node_index] = True
-        stays.append(is_kept)
-    return [int(graph) for graph in torch.unique(graphs[stays[0] != stays[1]])]
+        is_kept[layer.forward(perturbed, graphs).node_index] = True
+        kept_masks.append(is_kept)
+    return [int(graph) for graph in torch.unique(graphs[kept_masks[0] != kept_masks[1]])]

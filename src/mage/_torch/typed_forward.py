@@ -13,7 +13,7 @@ from torch_geometric.data import Data, HeteroData
 
 from mage._torch.forward import CallChoice, Forward, call_model
 from mage._torch.graph_input import GraphInput
-from mage._torch.memory import forgetting
+from mage._torch.module_caches import restoring_caches
 from mage._torch.node_tables import Block, Table, tables_of
 from mage._torch.signatures import is_implemented, parameters_of
 from mage._torch.typed_graph import TypedGraph
@@ -96,7 +96,7 @@ class TypedForward(Forward):
         return keys | {key + _DICTIONARY for key in keys} | {*_COUNTS, *self._typed.graph} | link
 
     def uses(self, name: str) -> bool:
-        """All is looked at: what the numbers of nodes stand for is not in the plain graph."""
+        """True for all names: the plain graph does not show which typed tensors the model reads."""
         del name
         return True
 
@@ -147,7 +147,7 @@ class TypedForward(Forward):
         typed = self._typed.typed(union, graphs, self._fill)
         if self._level == "edge":
             self._name_link(typed, self._typed.positions(union)[data.edge_label_index])
-        with forgetting(self.networks), self._rows_in_place(union):
+        with restoring_caches(self.networks), self._rows_in_place(union):
             answer = self._typed_answer(typed, union, graphs, without)
         out = self._selected(self._of_type(answer), count)
         if padded and out.dim() and out.size(0) == graphs:

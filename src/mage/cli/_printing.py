@@ -1,4 +1,4 @@
-"""What commands say of explanations on a terminal."""
+"""What commands print about explanations."""
 
 from __future__ import annotations
 

@@ -12,7 +12,7 @@ import numpy as np
 from mage._core.checks import checked_whole, did_you_mean
 from mage._core.importing import check_user_code, error_line, load_user_object, user_module
 from mage._core.optional import require
-from mage._core.shipped import check_shipped
+from mage._core.shipped_networks import check_shipped
 
 _MODEL_FILES = (".pt", ".pth", ".safetensors")
 _LARGE, _TIGHT = 1 << 30, 100  # bytes in memory, and how many times the size of the file, that make it suspect
@@ -115,7 +115,7 @@ def _named(dataset: str, model: str | None, weights: Path | None, graph: int | N
 
 
 def dataset_options(dataset: Any, position: int) -> dict[str, Any]:
-    """What a dataset says of a graph (or node): masking, connectivity, and the sizes of its ground truth if it has one.
+    """The settings of a dataset for a graph (or node): masking, connectivity, and the sizes of its ground truth if any.
 
     Which number the paper explains is left out: its probabilities and logits may say nothing of other networks.
     """

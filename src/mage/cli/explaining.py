@@ -154,7 +154,7 @@ def explain(
     network, item, settings = _sources.model_and_graph(model, weights, data, dataset, graph)
     names = _sources.names_of(item) if players != "features" else None
     options: dict[str, Any] = {} if names is None else {"names": names}
-    # What a dataset says of itself is a default; an explanation to repeat says everything.
+    # The settings of a dataset are defaults; an explanation to repeat has all settings.
     options |= request_fields if "like" in request_fields else settings | request_fields
     announce("explaining")
     explanation = explain_graph(network, item, **options)

@@ -62,8 +62,8 @@ def _write_markdown(run: Path, path: Path) -> None:
     from mage._core.files import atomic_path
     from mage.experiments.pages.blocks import Illustration
     from mage.experiments.pages.blocks import markdown as marked_down
-    from mage.experiments.pages.cells import read_parts, result_files
     from mage.experiments.pages.reproduction import TITLE, reproduction
+    from mage.experiments.pages.stored_cells import read_parts, result_files
 
     records, _ = read_parts(result_files(run))
     if not records:

@@ -11,7 +11,7 @@ from rich.text import Text
 
 from mage._core.checks import checked_choice, did_you_mean
 from mage._core.importing import load_user_object
-from mage._core.shipped import check_shipped
+from mage._core.shipped_networks import check_shipped
 from mage.cli._app import announce, app
 from mage.cli._options import EXPLAINED, MODEL, option, sharing
 from mage.cli._printing import HEADINGS, STYLES, cost_line, motif_cells, remark_lines

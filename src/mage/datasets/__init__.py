@@ -5,13 +5,13 @@ from typing import TYPE_CHECKING, Any
 from mage._core.optional import require
 from mage.datasets.columns import Columns, LazyColumns, concatenate
 from mage.datasets.dataset_info import DatasetInfo, ExplanationSettings, PaperFigures, Split, paper_split
+from mage.datasets.ground_truth import motifs_of
 from mage.datasets.locations import MissingDataError, data_folders
 from mage.datasets.mnist import load_digits
 from mage.datasets.pickles import DamagedFileError
 from mage.datasets.registry import info, load, names, where
 from mage.datasets.smiles import FEATURIZERS, smiles_graph
 from mage.datasets.training_plans import NetworkPlans, TrainingPlan
-from mage.datasets.truth import motifs_of
 
 if TYPE_CHECKING:
     from mage.datasets.dataset import GraphDataset

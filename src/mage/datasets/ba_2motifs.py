@@ -19,12 +19,12 @@ from mage.datasets.dataset_info import (
     generated,
     published,
 )
+from mage.datasets.ground_truth import motif_numbers
 from mage.datasets.locations import MissingDataError
 from mage.datasets.pickles import DamagedFileError, read_pickle
 from mage.datasets.published_files import PublishedFile, PublishedFiles, read_bytes
 from mage.datasets.shapes import FIVE_CYCLE
 from mage.datasets.training_plans import TrainingPlan
-from mage.datasets.truth import motif_numbers
 
 _ADDRESS = "https://github.com/flyingdoog/PGExplainer/raw/51edc7b3000e980635f68618af027ae24297f6e5/dataset"
 _ARRAYS = "ba_2motifs.npz"

@@ -8,8 +8,8 @@ import numpy as np
 
 from mage.datasets.columns import Columns
 from mage.datasets.dataset_info import Content, DataRoot, DatasetInfo, ExplanationSettings, paper_split
+from mage.datasets.ground_truth import motif_numbers
 from mage.datasets.training_plans import SMALL_NETWORKS, NetworkPlans, TrainingPlan
-from mage.datasets.truth import motif_numbers
 
 _BASE_NODES, _EDGES_EACH, _HOUSES, _FEATURES = 300, 5, 80, 10
 

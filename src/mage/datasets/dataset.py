@@ -21,9 +21,9 @@ from mage._core.checks import (
 )
 from mage.datasets.columns import OUTSIDE, Columns, GraphColumns, Indices
 from mage.datasets.dataset_info import DatasetInfo, ExplanationSettings, Split, paper_split
-from mage.datasets.given_graphs import checked_graphs, columns_of_graphs, given
+from mage.datasets.ground_truth import motifs_of
 from mage.datasets.prediction import predicted_classes
-from mage.datasets.truth import motifs_of
+from mage.datasets.user_graphs import checked_graphs, columns_of_graphs, refuse_loading
 from mage.explanation.subject import GraphSubject, SentenceSubject, subject_of
 from mage.motifs import MotifRequest
 
@@ -85,7 +85,7 @@ class GraphDataset(Dataset):  # type: ignore[misc]
             class_names=all_names,
             truth="as given" if has_truth else "none",
             settings=ExplanationSettings("remove", **usual) if settings is None else settings,
-            build=given,
+            build=refuse_loading,
             num_graphs=len(graphs),
         )
         return cls(info, columns, split if split is not None else paper_split(len(graphs)), origin="given")

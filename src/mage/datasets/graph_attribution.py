@@ -18,10 +18,10 @@ from numpy.typing import NDArray
 from mage._core.ragged import pointers
 from mage.datasets.columns import Columns
 from mage.datasets.dataset_info import Content, DataRoot, DatasetInfo, ExplanationSettings, published
+from mage.datasets.ground_truth import motif_numbers
 from mage.datasets.pickles import DamagedFileError, read_object_array
 from mage.datasets.published_files import PublishedFiles, files_at, read_bytes, read_text
 from mage.datasets.training_plans import USUAL_TRAINING, NetworkPlans, TrainingPlan
-from mage.datasets.truth import motif_numbers
 
 _ADDRESS = "https://github.com/google-research/graph-attribution/raw/03e7495379df26a21395b25c6a14d92dc27fc3b0/data"
 _FILES = ("x_true.npz", "y_true.npz", "true_raw_attribution_datadicts.npz")

@@ -8,7 +8,7 @@ from pathlib import Path
 from mage.datasets.dataset_info import PaperFigures, Split
 from mage.datasets.pickles import DamagedFileError
 from mage.datasets.published_files import PublishedFiles, files_at, read_text
-from mage.datasets.sentences import Sentences, join_parts, tree_info
+from mage.datasets.sentences import Sentences, join_parts, sentence_info
 from mage.datasets.training_plans import NetworkPlans, TrainingPlan
 
 _ADDRESS = "https://raw.githubusercontent.com/awake020/pytorch_Bert_sst2/ce2ab1719d32182e6233b24b2de246bd32814fde/SST-2"
@@ -46,4 +46,4 @@ def _phrase(line: str, path: Path) -> tuple[list[str], int]:
 _PAPER = PaperFigures(graphs=70_042, nodes=10.20, edges=9.20, gcn=89.13, gin=87.86, gat=89.24)
 _NETWORKS = NetworkPlans(TrainingPlan(epochs=3, batch_size=128, learning_rate=1e-3), readout="max")
 _CLASSES = ("negative", "positive")
-INFO = tree_info("graph_sst2", "GraphSST2", _CLASSES, read_phrases, SOURCE, paper=_PAPER, networks=_NETWORKS)
+INFO = sentence_info("graph_sst2", "GraphSST2", _CLASSES, read_phrases, SOURCE, paper=_PAPER, networks=_NETWORKS)

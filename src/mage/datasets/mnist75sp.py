@@ -12,9 +12,9 @@ from mage._core.optional import require
 from mage.datasets.cache import CachedRows
 from mage.datasets.columns import Columns, Indices, LazyColumns
 from mage.datasets.dataset_info import Content, DataRoot, DatasetInfo, ExplanationSettings, PaperFigures, published
+from mage.datasets.ground_truth import motif_numbers
 from mage.datasets.mnist import SOURCE, read_digits
 from mage.datasets.training_plans import NetworkPlans, TrainingPlan
-from mage.datasets.truth import motif_numbers
 from mage.explanation.subject import ImageSubject
 
 _BRIGHTEST = 15

@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 from mage._core.ragged import pointers
 from mage.datasets.columns import Columns
 from mage.datasets.dataset_info import Content, DataRoot, DatasetInfo, ExplanationSettings, PaperFigures, published
+from mage.datasets.ground_truth import motif_numbers
 from mage.datasets.published_files import PublishedFile, PublishedFiles, read_text
 from mage.datasets.training_plans import NetworkPlans, TrainingPlan
-from mage.datasets.truth import motif_numbers
 
 ATOMS = ("C", "O", "Cl", "H", "N", "F", "Br", "S", "P", "I", "Na", "K", "Li", "Ca")
 """Columns of the features."""

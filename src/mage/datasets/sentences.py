@@ -38,7 +38,7 @@ def join_parts(parts: Sequence[Sequence[tuple[list[str], int]]]) -> tuple[list[l
     return words, labels, np.split(np.arange(sum(sizes)), np.cumsum(sizes)[:-1])
 
 
-def tree_info(
+def sentence_info(
     name: str, title: str, classes: tuple[str, ...], read: Reader, source: PublishedFiles, **others: Any
 ) -> DatasetInfo:
     """The entry of a set of sentences.
@@ -57,7 +57,7 @@ def tree_info(
         classes,
         "none",
         _SETTINGS,
-        partial(_build_trees, name, read, source),
+        partial(_build_sentences, name, read, source),
         ("encoder", "workers", "limit"),
         source,
         extra="text",
@@ -66,7 +66,7 @@ def tree_info(
     )
 
 
-def _build_trees(
+def _build_sentences(
     name: str,
     read: Reader,
     source: PublishedFiles,
@@ -79,13 +79,13 @@ def _build_trees(
     """Published sentences as trees: of the first so many, with words embedded by an encoder."""
     files = root.files(source)
     sentences = read(files)
-    columns = tree_columns(name, sentences.words[:limit], sentences.labels[:limit], encoder, workers)
+    columns = sentence_columns(name, sentences.words[:limit], sentences.labels[:limit], encoder, workers)
     split = Split(*(part[part < len(columns)] for part in sentences.split))
     content = published(columns, files, split)
     return content._replace(origin=f"{content.origin}, words by {encoder}")
 
 
-def tree_columns(
+def sentence_columns(
     name: str, sentences: Sequence[Sequence[str]], labels: Sequence[int], encoder: str = "minilm", workers: int = 1
 ) -> Columns:
     """Dependency trees of sentences, with an embedding for each word, made once and kept."""

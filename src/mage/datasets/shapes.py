@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from mage._core.ragged import pointers
 from mage.datasets.columns import Columns
-from mage.datasets.truth import motif_numbers
+from mage.datasets.ground_truth import motif_numbers
 
 Edges: TypeAlias = Sequence[tuple[int, int]]
 

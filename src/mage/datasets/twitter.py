@@ -8,7 +8,7 @@ from pathlib import Path
 from mage.datasets.dataset_info import PaperFigures, Split
 from mage.datasets.pickles import DamagedFileError
 from mage.datasets.published_files import PublishedFiles, files_at, read_text
-from mage.datasets.sentences import Sentences, join_parts, tree_info
+from mage.datasets.sentences import Sentences, join_parts, sentence_info
 from mage.datasets.training_plans import NetworkPlans, TrainingPlan
 
 _ADDRESS = (
@@ -35,7 +35,7 @@ def read_tweets(files: Mapping[str, Path]) -> Sentences:
 
 
 def _tweets(path: Path) -> list[tuple[list[str], int]]:
-    """The tweets of a file, in which three lines are a text, whom it is about, and its class."""
+    """The tweets of a file, which has three lines for each: the text, its topic, and its class."""
     lines = read_text(path).splitlines()
     tweets = []
     for text, target, label in zip(lines[::3], lines[1::3], lines[2::3], strict=True):
@@ -49,4 +49,4 @@ def _tweets(path: Path) -> list[tuple[list[str], int]]:
 _PAPER = PaperFigures(graphs=6940, nodes=21.10, edges=20.10, gcn=69.22, gin=63.87, gat=67.34)
 _NETWORKS = NetworkPlans(TrainingPlan(epochs=8, learning_rate=1e-3), {"gin": {"batch_size": 256}}, readout="max")
 _CLASSES = ("negative", "neutral", "positive")
-INFO = tree_info("twitter", "Twitter", _CLASSES, read_tweets, SOURCE, paper=_PAPER, networks=_NETWORKS)
+INFO = sentence_info("twitter", "Twitter", _CLASSES, read_tweets, SOURCE, paper=_PAPER, networks=_NETWORKS)

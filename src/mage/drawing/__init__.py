@@ -7,7 +7,7 @@ from mage.drawing.motif_names import MotifName, MotifNames, motif_names
 from mage.drawing.node_names import player_names, shown_names
 from mage.drawing.pictures import decode_runs, encode_runs, outlines, png_uri
 from mage.drawing.scene import Scene
-from mage.drawing.scenes import drawable, pattern_scene, scene_of, undirected_edges
+from mage.drawing.scene_builders import drawable, pattern_scene, scene_of, undirected_edges
 from mage.drawing.sentences import words_of
 from mage.drawing.svg import hatch_svg, pattern_svg, scene_svg
 from mage.drawing.untangling import num_crossings

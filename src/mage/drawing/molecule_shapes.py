@@ -77,7 +77,7 @@ def _prepared(drawing: Any, chemical: Any) -> Any:
 
 
 def _shapes(svg: str) -> tuple[Shape, ...]:
-    """Paths of a drawing by RDKit as plain values; whoever draws builds them anew, so no markup is passed on."""
+    """Paths of a drawing by RDKit as plain values; figures and pages build them anew, so no markup is passed on."""
     shapes = []
     for element in ElementTree.fromstring(svg).iter():  # noqa: S314 - RDKit wrote it just now
         path = element.get("d")

@@ -64,7 +64,7 @@ class Picture:
 
 @dataclass(frozen=True, eq=False)
 class Scene:
-    """Where everything lies; y grows downwards, as on a screen.
+    """Positions of all parts of a drawing; y grows downwards, as on a screen.
 
     Attributes:
         kind: ``"graph"``, ``"molecule"``, ``"sentence"`` or ``"image"``.

@@ -12,9 +12,9 @@ from mage._core.archive import DAMAGE, check_archive
 from mage._core.files import atomic_path
 from mage._core.fingerprint import model_fingerprint
 from mage._core.progress import progress_bar
-from mage.experiments.claims import Job, Shelf, run_parts
 from mage.experiments.engines import Engine, Failure, LocalEngine, Payload
 from mage.experiments.locks import Locks, set_aside
+from mage.experiments.run_loop import Job, PartStorage, run_parts
 from mage.explainers.graphs import explain, fingerprint
 from mage.explainers.request import ExplainRequest
 from mage.explanation import Origin, subject_of
@@ -23,7 +23,7 @@ from mage.games.request import GraphRequest
 
 
 class LazyMapping(Mapping[int, Any]):
-    """Values that are made when they are asked for, and not kept.
+    """A mapping that computes a value on each access, and does not keep it.
 
     Args:
         keys: The keys.
@@ -92,23 +92,23 @@ def explain_corpus(
     Yields:
         What became of each graph; those that were there before come first.
     """
-    shelf = _Folder(Path(folder), graphs, options, about or {}, retry_failed)
-    shelf.tidy()
+    storage = _Folder(Path(folder), graphs, options, about or {}, retry_failed)
+    storage.tidy()
     digest = model_fingerprint(model)
     missing = []
     for number, data in graphs.items():
         part = _File(number, f"{number:06d}-{_fingerprint(digest, data, options[number])[:16]}")
-        if shelf.has(part):
-            yield shelf.entry(part, before=True)
+        if storage.has(part):
+            yield storage.entry(part, before=True)
         else:
             missing.append(part)
     if not missing:
         return
-    payload = Payload(_explain_job, _Shared(model, shelf.share([part.number for part in missing])))
+    payload = Payload(_explain_job, _Shared(model, storage.share([part.number for part in missing])))
     with progress_bar("explaining", len(missing), progress) as advance:
-        for part, _ in run_parts(missing, shelf, engine or LocalEngine(), payload):
+        for part, _ in run_parts(missing, storage, engine or LocalEngine(), payload):
             advance(1)
-            yield shelf.entry(part, before=False)
+            yield storage.entry(part, before=False)
 
 
 @dataclass(frozen=True)
@@ -152,7 +152,7 @@ def _explain_job(shared: _Shared, job: _ExplainJob) -> bytes:
     return file_content(replace(explanation, **job.about))
 
 
-class _Folder(Shelf[_File]):
+class _Folder(PartStorage[_File]):
     """A folder of explanations and of reasons for failures."""
 
     def __init__(

@@ -43,7 +43,7 @@ class Locks:
         Args:
             name: Name of the lock.
             handle: What :meth:`claim` gave.
-            finished: Whether nobody needs the lock any more: whoever takes an old or a new one finds the work done.
+            finished: Whether the work is finished, so that the lock is not needed any more.
         """
         if finished:
             with contextlib.suppress(OSError):  # Windows keeps a file that another run has open
@@ -52,7 +52,7 @@ class Locks:
 
     @contextlib.contextmanager
     def held(self, name: str) -> Iterator[None]:
-        """Hold a lock, after whoever holds it now. Its file stays: another run may be about to take it."""
+        """Wait for a lock and hold it during the block. Its file stays, since another run may wait for it."""
         while (handle := self.claim(name)) is None:
             time.sleep(_POLL_SECONDS)
         try:

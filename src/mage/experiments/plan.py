@@ -12,11 +12,11 @@ from rich.table import Table
 
 from mage._core.importing import load_name
 from mage._version import __version__
-from mage.experiments.claims import Job
 from mage.experiments.engines import Failure, Payload
 from mage.experiments.inputs import Inputs
 from mage.experiments.procedures import PROCEDURES
 from mage.experiments.records import Record
+from mage.experiments.run_loop import Job
 from mage.experiments.spec import Column, Experiment, Method
 from mage.experiments.store import Store
 from mage.metrics import find_metric, metrics_for
@@ -151,8 +151,8 @@ class Plan:
 
     def missing(self, store: Store, retry_failed: bool = False) -> list[Batch]:
         """Batches that are not in the store; with ``retry_failed`` also those in which something failed."""
-        again = {record["part"] for record in self.failures(store)} if retry_failed else set()
-        return [batch for batch in self.batches if batch.key in again or not store.has(batch.key)]
+        retried = {record["part"] for record in self.failures(store)} if retry_failed else set()
+        return [batch for batch in self.batches if batch.key in retried or not store.has(batch.key)]
 
     def records(self, store: Store) -> list[Record]:
         """The finished records of this experiment."""
@@ -207,12 +207,12 @@ def make_plan(
     procedure = make(experiment, inputs or Inputs())
     plan = Plan(experiment, procedure)
     for column in experiment.columns:
-        able = []
+        usable_methods = []
         for method in experiment.methods:
             if reason := procedure.refusal(method):
                 plan.gaps[column.dataset, column.model, method.name] = reason
             else:
-                able.append(method)
+                usable_methods.append(method)
         try:
             testbed = procedure.load(column, limit)
         except (OSError, ValueError, TypeError, RuntimeError, ImportError) as error:
@@ -220,5 +220,5 @@ def make_plan(
                 plan.gaps[column.dataset, column.model, method.name] = str(error)
             continue
         procedure.testbeds.append(testbed)
-        plan.batches += procedure.batches(len(procedure.testbeds) - 1, column, able, batch_size)
+        plan.batches += procedure.batches(len(procedure.testbeds) - 1, column, usable_methods, batch_size)
     return plan

@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Any
 
 from mage._core.progress import progress_bar
-from mage.experiments.claims import Job, Shelf, run_parts
 from mage.experiments.engines import Engine, LocalEngine
 from mage.experiments.plan import Batch, Plan
+from mage.experiments.run_loop import Job, PartStorage, run_parts
 from mage.experiments.store import Store
 
 
@@ -39,16 +39,16 @@ def run_plan(
         return
     engine = engine or LocalEngine()
     engine.prepare()
-    payload, able = plan.payload(missing)
-    shelf = _StoreShelf(plan, store, missing)
-    with progress_bar(plan.experiment.title, len(able), progress) as advance:
-        for batch, _ in run_parts(able, shelf, engine, payload):
+    payload, computable = plan.payload(missing)
+    storage = _PlanStorage(plan, store, missing)
+    with progress_bar(plan.experiment.title, len(computable), progress) as advance:
+        for batch, _ in run_parts(computable, storage, engine, payload):
             advance(1)
             if on_part is not None:
                 on_part(batch)
 
 
-class _StoreShelf(Shelf[Batch]):
+class _PlanStorage(PartStorage[Batch]):
     """A store as the place of a plan's batches.
 
     Args:

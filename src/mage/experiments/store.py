@@ -61,7 +61,7 @@ class Store:
         path = self.path(key)
         try:
             status = path.stat()
-            # A part that was looked at and has not changed since is not read again.
+            # A part that was checked and has not changed since is not read again.
             state = (status.st_mtime_ns, status.st_size)
             if self._sound.get(key) != state:
                 read_part(path)

@@ -27,7 +27,7 @@ _MOST_ENUMERATED = 16
 
 
 @dataclass(frozen=True)
-class FoundNodes:
+class SearchResult:
     """What a search returns.
 
     Attributes:
@@ -62,7 +62,7 @@ class TreeSearchExplainer(Explainer):
         self.hops = checked_whole("hops", hops, least=0)
 
     @abstractmethod
-    def search(self, game: Game, max_nodes: int, seed: int = 0) -> FoundNodes:
+    def search(self, game: Game, max_nodes: int, seed: int = 0) -> SearchResult:
         """The best set of at most ``max_nodes`` players that the search meets, in any game on a graph."""
 
     def compute(self, model: Any, data: Data, request: ExplainRequest) -> Explanation:
@@ -111,7 +111,7 @@ class TreeSearch:
     passed, all its new children are scored in one batch.
 
     Args:
-        root: The set to begin with; it has no reward unless :meth:`score` is asked for it.
+        root: The set to begin with; it has no reward until :meth:`score` computes one.
         children: Maps a set to the sets below it, in order of preference; none makes it a leaf.
         rewards: Rewards of a batch of sets.
         exploration: λ.

@@ -20,11 +20,11 @@ def consequences_of(game: Game, motifs: MotifSet) -> Consequences:
     groups = [motif.nodes for motif in motifs.both_sides]
     if len(motifs) > 1:
         groups.append(motifs.nodes)
-    alone = np.zeros((len(groups), game.num_players), dtype=np.bool_)
+    only_group = np.zeros((len(groups), game.num_players), dtype=np.bool_)
     for row, players in enumerate(groups):
-        alone[row, list(players)] = True
-    nobody = np.zeros((1, game.num_players), dtype=np.bool_)
-    values, probabilities = game.outcomes(np.concatenate([nobody, alone, ~alone]))
+        only_group[row, list(players)] = True
+    no_players = np.zeros((1, game.num_players), dtype=np.bool_)
+    values, probabilities = game.outcomes(np.concatenate([no_players, only_group, ~only_group]))
     chances = [None] * len(values) if probabilities is None else probabilities.tolist()
     baseline, *outcomes = [
         CoalitionOutput(value, chance) for value, chance in zip(values.tolist(), chances, strict=True)

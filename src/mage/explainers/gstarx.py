@@ -199,10 +199,10 @@ def hamiache_navarro_weights(graph: PlayerGraph) -> tuple[Masks, Floats]:
     terms[count - 1, size] = 1
     degrees = np.diag(graph.adjacency.sum(axis=1).astype(np.float64))
     alone = near.T @ terms[:count] + np.pad(degrees, ((0, 0), (0, 1)))
-    everybody = terms[smaller[-1]].sum(axis=0, keepdims=True)
+    grand_coalition = terms[smaller[-1]].sum(axis=0, keepdims=True)
     additive = coalitions.T @ terms[:count]
     right = np.concatenate([np.zeros((size + 1, size)), np.eye(size)])
-    unknowns = np.linalg.lstsq(np.concatenate([alone, everybody, additive]), right)[0]
+    unknowns = np.linalg.lstsq(np.concatenate([alone, grand_coalition, additive]), right)[0]
     return coalitions, (terms[:count] @ unknowns).T
 
 

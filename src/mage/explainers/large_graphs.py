@@ -31,9 +31,9 @@ from mage.motifs import Motif, MotifSet
 if TYPE_CHECKING:
     from mage.explainers.pipeline import Steps
 
-PLAIN_PLAYERS = 300  # so many players are left alone unless the user says otherwise
-CAPPED_PLAYERS = 48  # of more than that, so many play
-STAGE_BUDGET = 4_000  # coalitions a stage asks for, unless the user says otherwise
+PLAIN_PLAYERS = 300  # up to this number of players nothing is reduced, unless the user says otherwise
+CAPPED_PLAYERS = 48  # players that are left of more than that
+STAGE_BUDGET = 4_000  # coalitions that a stage evaluates, unless the user says otherwise
 _MOST_RANKED = 2_000  # players of a neighbourhood whose effects are found one by one; more of them form groups
 _MOST_RANKED_INSIDE = 1_000  # the same for nodes of groups that won, whose queries take the whole graph
 _SHARE_WINNING = 0.25  # of the groups, at most
@@ -42,7 +42,7 @@ _ROWS = 1024
 
 
 class PlayerReduction:
-    """How too many players are brought down to few, and the record of what was done.
+    """Reduces the players of a large graph to few, and records how.
 
     Args:
         request: Groups, refinement and the largest number of players, from the request.
@@ -55,28 +55,30 @@ class PlayerReduction:
         self.stages: list[Stage] = []
         self.cap: PlayersCap | None = None
         self.notes: list[str] = []
-        self._given = self.groups is not None
-        self._staged = False
-        self._named = self.groups if isinstance(self.groups, str) else "groups" if self._given else "communities"
+        self._groups_given = self.groups is not None
+        self._was_reduced = False
+        self._groups_name = (
+            self.groups if isinstance(self.groups, str) else "groups" if self._groups_given else "communities"
+        )
 
     @property
     def limit(self) -> int:
-        """Players above which something is done."""
+        """The number of players above which they are reduced."""
         return self.max_players or PLAIN_PLAYERS
 
     @property
     def allowed(self) -> int:
-        """Players that are left once something is done."""
+        """The number of players that are left after a reduction."""
         return self.max_players or CAPPED_PLAYERS
 
     @property
     def others(self) -> str:
-        """What nodes outside the groups that won are while their nodes play."""
+        """Whether nodes outside the winning groups are ``"present"`` or ``"absent"`` in the later stages."""
         return self.refine if isinstance(self.refine, str) else "present"
 
     def grouping(self) -> Any:
-        """What the game is to take as groups: the user's, or communities where there are too many players."""
-        if self._given:
+        """The groups that play in the first stage: the user's, or communities where there are too many players."""
+        if self._groups_given:
             return self.groups
         if self.refine:
             return self._communities
@@ -108,21 +110,23 @@ class PlayerReduction:
                 f"the model ran on the {game.seen_nodes:,} nodes within {game.seen_hops} hops of the target, "
                 f"not on all {game.input_nodes:,}"
             )
-        refine = not self._given if self.refine is None else bool(self.refine)
+        refine = not self._groups_given if self.refine is None else bool(self.refine)
         while True:
             if game.num_players > (self.allowed if self.stages else self.limit):
                 game = self._strongest(game, steps.request.motifs.weight, include)
             if not refine or all(len(nodes) == 1 for nodes in game.player_nodes):
                 break
-            self._staged = True
+            self._was_reduced = True
             winners = self._winners(game, steps)
             if not winners:
                 self.notes.append("no group stands out, so none was refined")
                 break
             nodes = np.sort(np.concatenate([game.player_nodes[player] for player in winners]))
-            # Groups that have all won once more will not come apart by grouping them again.
-            stuck = len(self.stages) > 1 and len(winners) == game.num_players
-            game = game.zoomed([[v] for v in nodes.tolist()] if stuck else self._parts(game, nodes), self.others)
+            # Where all groups have won twice, another grouping of their nodes would not separate them either.
+            all_won_again = len(self.stages) > 1 and len(winners) == game.num_players
+            game = game.zoomed(
+                [[v] for v in nodes.tolist()] if all_won_again else self._parts(game, nodes), self.others
+            )
         if self.stages and len(self.stages[-1].kept):
             self.notes.append(
                 f"then {game.num_players} players that stand for {sum(len(v) for v in game.player_nodes):,} nodes, "
@@ -131,27 +135,29 @@ class PlayerReduction:
         return game
 
     def _winners(self, game: ModelGame, steps: Steps) -> list[int]:
-        """Groups that go on: those in motifs of groups, and those with a notable effect on their own."""
+        """Groups whose nodes play next: those in motifs of groups, and those with a notable effect on their own."""
         include, exclude = set(steps.request.motifs.include), set(steps.request.motifs.exclude)
         members = [set(nodes.tolist()) for nodes in game.player_nodes]
         required = [player for player, nodes in enumerate(members) if include & nodes]
-        barred = [player for player, nodes in enumerate(members) if nodes <= exclude]
-        before = game.num_queries
+        excluded = [player for player, nodes in enumerate(members) if nodes <= exclude]
+        queries_before = game.num_queries
         interactions = steps.interactions(game, self)
         most = max(2, math.ceil(_SHARE_WINNING * game.num_players), len(required))
-        motifs = steps.motifs(game, interactions, max_nodes=most, include=tuple(required), exclude=tuple(barred))
-        # A few orderings can miss a member of a larger group; what it changes on its own they cannot hide.
+        motifs = steps.motifs(game, interactions, max_nodes=most, include=tuple(required), exclude=tuple(excluded))
+        # A few orderings can miss a member of a larger group. Its single effect is measured directly.
         targets = game.target_players
         effect = single_effects(game, targets, steps.request.motifs.weight)
-        effect[barred + targets] = 0.0  # without a target there is nothing left, whatever the others do
+        effect[excluded + targets] = (
+            0.0  # without a target there is no output, so its effect says nothing about the others
+        )
         notable = [p for p in np.argsort(-effect, kind="stable").tolist() if effect[p] > _NOTABLE * effect.max()]
-        first = list(dict.fromkeys([*motifs.nodes, *notable]))
-        winners = _within_reach(game, first, targets, most) if first else []
-        self._note_stage(game, interactions, motifs, winners, game.num_queries - before)
+        candidates = list(dict.fromkeys([*motifs.nodes, *notable]))
+        winners = _within_reach(game, candidates, targets, most) if candidates else []
+        self._note_stage(game, interactions, motifs, winners, game.num_queries - queries_before)
         return winners
 
     def _parts(self, game: ModelGame, nodes: Integers) -> list[list[int]]:
-        """Nodes one by one where they are few enough to rank, else connected groups, where these are of any use."""
+        """Single nodes where these are few enough to rank, else connected groups, unless one holds most nodes."""
         if len(nodes) > max(self.allowed, _MOST_RANKED_INSIDE):
             labels = self._communities(game.edges_between(nodes), len(nodes))
             sizes = np.bincount(labels)
@@ -161,8 +167,8 @@ class PlayerReduction:
 
     def _strongest(self, game: ModelGame, tau: float, include: set[int]) -> ModelGame:
         """The players with the largest effects on their own; the others are always present."""
-        self._staged = True
-        before = game.num_queries
+        self._was_reduced = True
+        queries_before = game.num_queries
         targets = game.target_players
         effect = single_effects(game, targets, tau)
         effect[[p for p, nodes in enumerate(game.player_nodes) if include & set(nodes.tolist())]] = np.inf
@@ -174,7 +180,7 @@ class PlayerReduction:
             kept=len(strongest),
             by="largest change when taken from all, or added to the targets alone",
             others="present",
-            num_queries=game.num_queries - before,
+            num_queries=game.num_queries - queries_before,
         )
         paths = ", and nodes on shortest paths to the target" if targets else ""
         self.notes.append(
@@ -202,38 +208,38 @@ class PlayerReduction:
         )
         nodes = sum(len(members) for members in game.player_nodes)
         inside = sum(len(game.player_nodes[player]) for player in winners)
-        first = f"{self._named}: " if len(self.stages) == 1 else "then "
+        first = f"{self._groups_name}: " if len(self.stages) == 1 else "then "
         self.notes.append(
             f"{first}{game.num_players} groups of {nodes:,} nodes, {num_queries:,} queries; "
             f"{len(winners)} kept ({inside:,} nodes)"
         )
 
-    # -- what the pipeline asks of it --------------------------------------------------------------------------------
+    # -- what the pipeline calls -----------------------------------------------------------------------------------
 
     def budget(self, game: Game, request: IndexRequest) -> int | None:
-        """What a sampled stage may cost, where the user does not say: a few thousand coalitions, or two orderings."""
-        if request.budget is not None or not self._staged or request.method.startswith("exact"):
+        """The budget of a sampled stage: the user's, else a few thousand coalitions, or two orderings."""
+        if request.budget is not None or not self._was_reduced or request.method.startswith("exact"):
             return request.budget
         # One ordering of n players meets up to C(n, k) coalitions of its own, and the sets below k come once.
         sets = math.comb(game.num_players, max(request.checked_order, 1))
         return max(STAGE_BUDGET, 2 * sets + game.num_players**2)
 
     def playing(self, nodes: Iterable[int], game: Game) -> list[int]:
-        """Those of the nodes that still play; all of them where nothing was done."""
-        if not self._staged:
+        """The nodes among these that play in the last game; all of them where nothing was reduced."""
+        if not self._was_reduced:
             return list(nodes)
-        left = {int(v) for members in game.player_nodes for v in members}
-        return [v for v in nodes if v in left]
+        player_nodes = {int(v) for members in game.player_nodes for v in members}
+        return [v for v in nodes if v in player_nodes]
 
     def record(self) -> dict[str, Any]:
-        """What was done, as fields of :class:`mage.Explanation`."""
+        """The stages, the cap and the notes, as fields of :class:`mage.Explanation`."""
         return {"stages": tuple(self.stages), "players_cap": self.cap, "notes": tuple(self.notes)}
 
 
 def single_effects(game: Game, targets: list[int], tau: float = 0.5) -> Floats:
-    """What each player changes on its own: taken from all players, or added to the targets alone; the larger of both.
+    """The effect of each single player: removed from all players, or added to the targets alone; the larger of both.
 
-    The first finds members of a group that only works as a whole, the second those that others could replace.
+    The first finds members of a group that only acts as a whole, the second those that others could replace.
 
     Args:
         game: The game.
@@ -244,16 +250,18 @@ def single_effects(game: Game, targets: list[int], tau: float = 0.5) -> Floats:
     base = np.zeros(count, dtype=np.bool_)
     base[targets] = True
     effect = np.zeros(count)
-    everyone, alone = game.worth(np.stack([np.ones_like(base), base]))
+    full_worth, target_worth = game.worth(np.stack([np.ones_like(base), base]))
 
-    def weighed(change: Floats) -> Floats:
+    def weighted(change: Floats) -> Floats:
         return np.where(change > 0, tau * change, (tau - 1) * change)
 
     for start in range(0, count, _ROWS):
         players = np.arange(start, min(start + _ROWS, count))
         rows = np.zeros((len(players), count), dtype=np.bool_)
         rows[np.arange(len(players)), players] = True
-        effect[players] = np.maximum(weighed(everyone - game.worth(~rows)), weighed(game.worth(rows | base) - alone))
+        effect[players] = np.maximum(
+            weighted(full_worth - game.worth(~rows)), weighted(game.worth(rows | base) - target_worth)
+        )
     return effect
 
 

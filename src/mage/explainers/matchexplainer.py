@@ -91,8 +91,7 @@ class MatchExplainer(Explainer):
             )
         graph = GraphInput.of(data)
         budget = request.motifs.max_nodes_of(graph.num_nodes)
-        everyone = torch.ones(1, graph.num_nodes, dtype=torch.bool, device=graph.device)
-        embeddings = _embedded(model, split(graph, everyone).data, 1)[1].numpy()
+        embeddings = _embedded(model, split(graph, graph.full_mask).data, 1)[1].numpy()
         others = [rows for rows in self.counterparts.get(game.target, []) if not _same(rows, embeddings)]
         if others and others[0].shape[1] != embeddings.shape[1]:
             raise UnsupportedError(

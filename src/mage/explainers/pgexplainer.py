@@ -116,7 +116,7 @@ class PGExplainer(WhiteBoxExplainer):
         self._algorithm = algorithm
 
     def score_edges(self, model: nn.Module, data: Data, game: ModelGame) -> EdgeScores:
-        """What the perceptron says of each edge, the same for all classes. Nothing is random here."""
+        """The scores of the edges by the perceptron, the same for all classes. Nothing is random here."""
         if self._algorithm is None:
             raise UnsupportedError("PGExplainer is not trained; call fit(model, dataset) first")
         level = self._algorithm.model_config.task_level.value
@@ -178,7 +178,7 @@ class Algorithm(PyGAlgorithm):  # type: ignore[misc]
 
 
 class EpochSteps:
-    """An optimiser that lets gradients add up until the end of an epoch, whatever is asked of it before.
+    """An optimiser that accumulates gradients until the end of an epoch; calls of ``step`` before that do nothing.
 
     Args:
         optimizer: The optimiser that steps then.

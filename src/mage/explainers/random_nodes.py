@@ -58,7 +58,7 @@ def random_connected(graph: PlayerGraph, size: int, generator: np.random.Generat
     nodes: set[int] = set()
     border: set[int] = set()
     while len(nodes) < size:
-        # Sorted, because the order of a set is nobody's promise and the draw must repeat.
+        # Sorted, because sets have no fixed order and the draw must repeat.
         candidates = sorted(border) or sorted(set(range(graph.num_players)) - nodes)
         node = candidates[int(generator.integers(len(candidates)))]
         nodes.add(node)

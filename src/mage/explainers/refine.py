@@ -105,7 +105,7 @@ class ReFine(WhiteBoxExplainer):
         self._scorers = scorers.eval().requires_grad_(False)
 
     def score_edges(self, model: nn.Module, data: Data, game: ModelGame) -> EdgeScores:
-        """What the scorer of the class says of each edge once it is refined. Nothing is random here."""
+        """The scores of the edges by the refined scorer of the class. Nothing is random here."""
         if self._scorers is None:
             raise UnsupportedError("ReFine is not trained; call fit(model, dataset) first")
         kind = int(game.prediction[0] > 0) if game.target is None else game.target

@@ -10,7 +10,7 @@ from mage._core.importing import load_name
 from mage._core.optional import require
 from mage.explainers.protocol import Explainer
 
-# Modules are imported when first asked for: all but one need PyTorch, which `import mage` does without.
+# Modules are imported on first use: all but one need PyTorch, which `import mage` does not import.
 _EXPLAINERS: dict[str, str | Callable[..., Explainer]] = {
     "mage": "mage:MAGE",
     "gradcam": "gradcam:GradCAM",

@@ -6,7 +6,7 @@ import numpy as np
 
 from mage._core.checks import checked_whole
 from mage._core.typing import Masks
-from mage.explainers._tree_search import FoundNodes, State, TreeSearch, TreeSearchExplainer, by_degree, ranked
+from mage.explainers._tree_search import SearchResult, State, TreeSearch, TreeSearchExplainer, by_degree, ranked
 from mage.games import Game
 
 _LARGEST_SHARE = 0.8
@@ -63,7 +63,7 @@ class SAME(TreeSearchExplainer):
         if num_pieces > _MOST_PIECES:
             raise ValueError(f"num_pieces: all unions are scored, so at most {_MOST_PIECES} pieces, got {num_pieces}")
 
-    def search(self, game: Game, max_nodes: int, seed: int = 0) -> FoundNodes:
+    def search(self, game: Game, max_nodes: int, seed: int = 0) -> SearchResult:
         """The best union of at most ``max_nodes`` players that the two phases meet, in any game on a graph."""
         tree = self._phase_1(game, max_nodes, seed)
         small = self._small_pieces(tree)
@@ -71,12 +71,12 @@ class SAME(TreeSearchExplainer):
         subsets = np.arange(1, 1 << len(pieces))[:, None] >> np.arange(len(pieces)) & 1
         unions: Masks = subsets @ pieces.astype(np.int64) > 0
         best = ranked(small + tree.score(unions[unions.sum(axis=1) <= max_nodes]))[0]
-        return FoundNodes(best.nodes, best.reward, len(tree.states))
+        return SearchResult(best.nodes, best.reward, len(tree.states))
 
     def _phase_1(self, game: Game, max_nodes: int, seed: int) -> TreeSearch:
         size = game.num_players
-        everybody, alone = np.ones(size, dtype=np.bool_), np.eye(size, dtype=np.bool_)
-        seeds = by_degree(game.graph, everybody, self.high_degree_first)[: self.max_seeds]
+        all_players, alone = np.ones(size, dtype=np.bool_), np.eye(size, dtype=np.bool_)
+        seeds = by_degree(game.graph, all_players, self.high_degree_first)[: self.max_seeds]
 
         def children(members: Masks) -> Masks:
             count = members.sum()
@@ -86,7 +86,7 @@ class SAME(TreeSearchExplainer):
                 return np.zeros((0, size), dtype=np.bool_)
             return np.asarray(alone[game.graph.neighbours(members[None])[0]] | members)
 
-        return self._searched(game, ~everybody, children, seed)
+        return self._searched(game, ~all_players, children, seed)
 
     def _small_pieces(self, tree: TreeSearch) -> list[State]:
         return ranked([state for state in tree.states if len(state.nodes) <= self.piece_size])

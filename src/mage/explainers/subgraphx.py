@@ -8,7 +8,7 @@ import numpy as np
 
 from mage._core.checks import checked_whole
 from mage._core.typing import Masks
-from mage.explainers._tree_search import FoundNodes, TreeSearchExplainer, by_degree, ranked
+from mage.explainers._tree_search import SearchResult, TreeSearchExplainer, by_degree, ranked
 from mage.games import Game, ModelGame
 from mage.graph import PlayerGraph
 
@@ -58,10 +58,10 @@ class SubgraphX(TreeSearchExplainer):
         self.min_nodes = checked_whole("min_nodes", min_nodes)
         self.max_children = checked_whole("max_children", max_children)
 
-    def search(self, game: Game, max_nodes: int, seed: int = 0) -> FoundNodes:
+    def search(self, game: Game, max_nodes: int, seed: int = 0) -> SearchResult:
         """The best set of at most ``max_nodes`` players that the search meets, in any game on a graph."""
         smallest = min(self.min_nodes, max_nodes)
-        everybody = np.ones(game.num_players, dtype=np.bool_)
+        all_players = np.ones(game.num_players, dtype=np.bool_)
         in_one_piece = len(game.graph.components()) == 1
         targets = game.target_players if isinstance(game, ModelGame) else []
 
@@ -71,11 +71,11 @@ class SubgraphX(TreeSearchExplainer):
                 return np.zeros((0, len(members)), dtype=np.bool_)
             return self._pruned(game.graph, members, targets)
 
-        tree = self._searched(game, everybody, children, seed)
+        tree = self._searched(game, all_players, children, seed)
         if game.num_players <= max_nodes and in_one_piece:
-            tree.score(everybody[None])
+            tree.score(all_players[None])
         best = ranked([state for state in tree.states if len(state.nodes) <= max_nodes])[0]
-        return FoundNodes(best.nodes, best.reward, len(tree.states))
+        return SearchResult(best.nodes, best.reward, len(tree.states))
 
     def _pruned(self, graph: PlayerGraph, members: Masks, targets: Sequence[int] = ()) -> Masks:
         """What is left after each of the deletions to try: the largest connected part, or the one with the target."""

@@ -1,4 +1,4 @@
-"""What a graph says of itself, for people: features of its nodes in words, its true class, its ground truth."""
+"""Annotations that a graph carries: features of its nodes in words, its true class, its ground truth."""
 
 from __future__ import annotations
 

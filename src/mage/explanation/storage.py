@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from mage._core.archive import DAMAGE, MAX_BYTES, Unread, archive_bytes, read_archive, write_archive
+from mage._core.archive import DAMAGE, MAX_BYTES, DeclaredContent, archive_bytes, read_archive, write_archive
 from mage._core.checks import checked_whole
 from mage._core.conversion import add_codec, from_plain, to_plain
 from mage._core.typing import AnyArray
@@ -55,7 +55,7 @@ def load(path: str | Path, max_bytes: int = MAX_BYTES) -> Explanation | Interact
     max_bytes = checked_whole("max_bytes", max_bytes)
     kind = ""
 
-    def check(file: Unread) -> None:
+    def check(file: DeclaredContent) -> None:
         nonlocal kind
         form = file.header.get("format")
         kind = {FORMAT: "explanation", interactions_storage.FORMAT: "interactions"}.get(str(form), "")
@@ -84,8 +84,8 @@ def _built(header: dict[str, Any], arrays: dict[str, AnyArray]) -> Explanation:
     return explanation
 
 
-def _check_shapes(file: Unread) -> None:
-    """Raise ValueError where a file is no explanation, or its arrays are not those that its header calls for."""
+def _check_shapes(file: DeclaredContent) -> None:
+    """Raise ValueError where a file is not an explanation, or its arrays do not fit its header."""
     if file.header.get("format") != FORMAT:
         raise ValueError(f"its format is not {FORMAT!r}")
     start = "interactions."

@@ -115,7 +115,7 @@ class Colouring:
         """Colours of all nodes after 0, 1, …, L rounds [L + 1, q, n]."""
         return self._coloured(coalitions, self.rounds + 1)[1]
 
-    def of_lone_nodes(self) -> Bits:
+    def of_isolated_nodes(self) -> Bits:
         """The colour of each node where it has no edges, as absent nodes have under the masking ``"split"``."""
         always = np.full_like(self.column, self.num_players)
         lone = replace(self, column=always, influence=np.zeros_like(self.influence), source=self.source[:0])

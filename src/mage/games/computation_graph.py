@@ -26,7 +26,7 @@ _WIDER = 2  # hops around the computation graph on which a large graph's predict
 
 
 class ComputationGraph(NamedTuple):
-    """What the unmasked run showed.
+    """The nodes that an output can depend on, and the model's output on the unmasked graph.
 
     Attributes:
         participants: The nodes that the output can depend on, each a player; at node level also boundary nodes, which
@@ -67,11 +67,11 @@ def computation_graph(
             stands for all of it.
     """
     everything = torch.arange(whole.num_nodes, device=whole.device)
-    nearby = everything if runner.level == "graph" else _nearby(runner, whole, targets, num_hops, memory_cap)
+    nearby = everything if runner.level == "graph" else _nodes_to_run(runner, whole, targets, num_hops, memory_cap)
     while True:
         participants = Participants.of(whole, targets, nearby)
         with observing(runner.networks) as run:
-            output = _first_answer(runner, participants)
+            output = _first_output(runner, participants)
             last_step = run.last_step(output)
         runner.ranks_nodes = run.ranks_nodes and runner.level != "graph"
         counted, partial = run.hops, len(nearby) < whole.num_nodes
@@ -91,7 +91,7 @@ def computation_graph(
         except LooksFurtherError:
             if not partial:
                 raise
-            # A neighbourhood cannot tell how much further; the whole graph, once, can.
+            # Only a run on the whole graph shows how far the output depends on nodes.
             nearby = everything
             continue
         participants = Participants.of(whole, targets, nearby[torch.cat([players, boundary])])
@@ -104,34 +104,32 @@ def computation_graph(
 
 
 def checked_batches(runner: MaskedModel, computation: ComputationGraph) -> Tensor:
-    """What the model says of everybody and of both halves of the players [3, C]; see ``check_batches`` of the model."""
+    """The outputs for all nodes and for both halves of the players [3, C]; see ``check_batches`` of the model."""
     participants = computation.participants
     free = participants.column < participants.num_players
     free[participants.target_rows] = False
     return runner.check_batches(participants.graph, free, participants.target_rows, computation.output)
 
 
-def _all(graph: GraphInput) -> Tensor:
-    return torch.ones(1, graph.num_nodes, dtype=torch.bool, device=graph.device)
-
-
-def _nearby(runner: MaskedModel, whole: GraphInput, targets: Tensor, num_hops: int | None, memory_cap: int) -> Tensor:
-    """All nodes, or where the graph is large those within two hops more than messages travel."""
+def _nodes_to_run(
+    runner: MaskedModel, whole: GraphInput, targets: Tensor, num_hops: int | None, memory_cap: int
+) -> Tensor:
+    """All nodes; of a large graph only those within two hops more than messages travel."""
     everything = torch.arange(whole.num_nodes, device=whole.device)
     if bytes_per_copy(runner.model, whole) <= memory_cap:
         return everything
     near = Participants.of(whole, targets, nodes_within(runner.networks, whole, targets.tolist(), 1))
     with observing(runner.networks) as run:
-        _first_answer(runner, near)
+        _first_output(runner, near)
     if not run.hops and num_hops is None:
         return everything
     return nodes_within(runner.networks, whole, targets.tolist(), max(run.hops, num_hops or 0) + _WIDER)
 
 
-def _first_answer(runner: MaskedModel, participants: Participants) -> Tensor:
-    """What the model says of all nodes; where it fails, the error says that the model did."""
+def _first_output(runner: MaskedModel, participants: Participants) -> Tensor:
+    """The model's output on all nodes; if the model fails, the error says so."""
     try:
-        return runner.raw(participants.graph, _all(participants.graph), participants.target_rows)
+        return runner.raw(participants.graph, participants.graph.full_mask, participants.target_rows)
     except Exception as error:
         if not raised_by_model(error):
             raise
@@ -149,17 +147,21 @@ def _never(_nodes: Tensor, _blank: Tensor) -> bool:
 def _agreement(
     runner: MaskedModel, participants: Participants, full: Tensor, careful: bool
 ) -> Callable[[Tensor, Tensor], bool]:
-    """Whether the model says the same of the targets when it sees only some nodes, some of them blanked.
+    """A function that tells whether the targets' output stays the same on some of the nodes, some of them blanked.
 
-    Where layers are written by hand, a maximum may hide what is further away as long as all is there; to be careful is
-    to try without some nodes, and without their features, as well.
+    Args:
+        runner: The model.
+        participants: All nodes.
+        full: The output on all nodes.
+        careful: Also compare without some nodes, and without their features. This is for layers written by hand: a
+            maximum may hide the effect of distant nodes as long as all nodes are present.
     """
     tolerance = _ROUNDINGS * runner.resolution(full)
     targets, everything = participants.target_rows, torch.arange(participants.graph.num_nodes, device=full.device)
 
     def output(nodes: Tensor, blank: Tensor, whole: GraphInput = participants.graph) -> Tensor:
         graph = whole.restricted_to(nodes).blanked(torch.isin(nodes, blank))
-        return runner.raw(graph, _all(graph), positions_among(nodes, targets))
+        return runner.raw(graph, graph.full_mask, positions_among(nodes, targets))
 
     def probes(nodes: Tensor) -> Iterator[tuple[GraphInput, Tensor]]:
         """Graphs with features of this graph's and others, and some of the nodes each."""
@@ -193,7 +195,7 @@ def _agreement(
             return not careful or not (features_matter(nodes, blank) if len(blank) else outside_matters(nodes))
         except Exception as error:
             if raised_by_model(error):
-                return True  # it cannot do without some nodes; coalitions will say so
+                return True  # the model fails without some nodes; the first coalitions will raise the same error
             raise
 
     return agrees
@@ -211,7 +213,7 @@ def _reassigned(graph: GraphInput, generator: torch.Generator) -> GraphInput:
 
 
 def _thinned(runner: MaskedModel, participants: Participants) -> Participants:
-    """Few stand-ins in the place of the boundary, where the model says the same of a few coalitions."""
+    """Replace the boundary by a few stand-ins, if the model gives the same outputs on a few coalitions."""
     graph, count = participants.graph, participants.num_players
     rows = participants.target_rows
     probes = torch.ones(_PROBES, count, dtype=torch.bool, device=graph.device)

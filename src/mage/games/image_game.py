@@ -101,9 +101,9 @@ class ImageGame(Game):
     def masked(self, coalitions: Any) -> Tensor:
         """The images [q, c, h, w] that the model sees for coalitions given as booleans [q, n]."""
         present = torch.as_tensor(np.asarray(coalitions, dtype=bool), device=self.image.device)
-        # One more column for the pixels that belong to nobody: label −1 finds it.
-        everybody = torch.cat([present, torch.ones_like(present[:, :1])], dim=1)
-        visible = everybody[:, self._labels].view(-1, 1, *self.image.shape[1:])
+        # One more column for the pixels that belong to no region: the label −1 selects it.
+        with_background = torch.cat([present, torch.ones_like(present[:, :1])], dim=1)
+        visible = with_background[:, self._labels].view(-1, 1, *self.image.shape[1:])
         return torch.where(visible, self.image, self._hidden)
 
     # -- evaluation -----------------------------------------------------------------------------------------------

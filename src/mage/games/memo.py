@@ -3,7 +3,7 @@
 import numpy as np
 
 from mage._core.typing import Bits, Floats, Integers
-from mage._kernels import table as kernels
+from mage._kernels import coalition_table as kernels
 
 
 class CoalitionTable:

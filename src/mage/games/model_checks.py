@@ -1,4 +1,4 @@
-"""What is found out about a model before it is asked for coalitions; what cannot be explained is refused by name."""
+"""Checks of a model before coalitions are evaluated: what its outputs are, and whether its graph can be masked."""
 
 from __future__ import annotations
 
@@ -17,8 +17,13 @@ from mage._torch.masking import MASKINGS
 from mage._torch.node_tables import Block, Table, held_structures, positional_tables
 
 _ROUNDINGS = 1000  # how often an output may be rounded where the same nodes come in another order
-_CERTAIN = 1e-4  # how far the sum of probabilities may be from 1
-_ENDS = {"softmax": "probs", "log_softmax": "log_probs", "sigmoid": "probs", "logsigmoid": "log_probs"}
+_SUM_TOLERANCE = 1e-4  # how far the sum of probabilities may be from 1
+_RETURN_TYPES_BY_LAST_STEP = {
+    "softmax": "probs",
+    "log_softmax": "log_probs",
+    "sigmoid": "probs",
+    "logsigmoid": "log_probs",
+}
 
 
 class EdgesIgnoredError(ValueError):
@@ -26,21 +31,21 @@ class EdgesIgnoredError(ValueError):
 
 
 def cutoff_of(model: Any) -> float | None:
-    """The distance up to which a model of atoms joins them (``cutoff`` of SchNet and DimeNet), if it says one."""
+    """The distance up to which a model of molecules joins atoms (``cutoff`` of SchNet and DimeNet), or None."""
     modules = model.modules() if isinstance(model, torch.nn.Module) else ()
     cutoffs = (getattr(module, "cutoff", None) for module in modules)
     return next((float(value) for value in cutoffs if isinstance(value, int | float) and value > 0), None)
 
 
-def settled_graph(runner: MaskedModel, graph: GraphInput, targets: Tensor) -> GraphInput:
-    """The graph with all that must go with its nodes; models that cannot be masked are refused.
+def maskable_graph(runner: MaskedModel, graph: GraphInput, targets: Tensor) -> GraphInput:
+    """The graph with the model's per-node tables as features; refuses models and graphs that cannot be masked.
 
     Args:
         runner: The model.
         graph: The input graph.
         targets: The explained node or both ends of the explained link; empty for the whole graph.
     """
-    _leave_out_what_fails(runner, graph, targets)
+    _leave_out_failing_arguments(runner, graph, targets)
     for key, reason in graph.unmaskable.items():
         if runner.forward.uses(key) and (not runner.forward.is_handed_all or _matters(runner, graph, targets, key)):
             raise ValueError(f"data: {key} {reason}")
@@ -55,12 +60,12 @@ def settled_graph(runner: MaskedModel, graph: GraphInput, targets: Tensor) -> Gr
 
 
 def checked_return_type(last_step: str, answers: Tensor, return_type: str, task: str) -> str:
-    """What a model returns; scores that are probabilities already are noticed.
+    """What a model returns; detects where outputs that count as raw scores are probabilities.
 
     Args:
         last_step: The torch function that made the output.
         answers: Outputs [q, C] on a few graphs.
-        return_type: The user's word; ``"raw"`` where there is none.
+        return_type: The user's choice; ``"raw"`` by default.
         task: The task in the request.
     """
     if return_type != "raw" or task == "regression":
@@ -70,21 +75,21 @@ def checked_return_type(last_step: str, answers: Tensor, return_type: str, task:
         rows = answers.double()
         for kind, sums in (("probs", rows.sum(dim=1)), ("log_probs", rows.exp().sum(dim=1))):
             in_range = bool((rows >= 0).all()) if kind == "probs" else bool((rows <= 0).all())
-            certain = bool(((rows == 0) | (rows == 1)).all())  # what softmax never is
-            if in_range and not certain and bool(((sums - 1).abs() < _CERTAIN).all()):
+            certain = bool(((rows == 0) | (rows == 1)).all())  # softmax never returns this
+            if in_range and not certain and bool(((sums - 1).abs() < _SUM_TOLERANCE).all()):
                 return kind
-        if _ENDS.get(last_step) is not None and "sigmoid" in last_step:
+        if _RETURN_TYPES_BY_LAST_STEP.get(last_step) is not None and "sigmoid" in last_step:
             raise ValueError(
                 f"task: the model ends in {last_step} over {columns} columns, so these are labels and not classes; "
-                f"pass column= with task='binary' and return_type={_ENDS[last_step]!r}"
+                f"pass column= with task='binary' and return_type={_RETURN_TYPES_BY_LAST_STEP[last_step]!r}"
             )
     elif task == "binary" and "sigmoid" in last_step:
-        return _ENDS[last_step]
+        return _RETURN_TYPES_BY_LAST_STEP[last_step]
     return return_type
 
 
 def check_columns(data: Data, answers: Tensor, task: str) -> None:
-    """Refuse to take the numbers of a regression, or labels, for classes where the graph's own truth says so."""
+    """Refuse to read columns as classes where ``data.y`` shows that they are regression targets or labels."""
     truth, columns = data.get("y"), answers.size(1)
     if task != "auto" or columns < 2 or not isinstance(truth, Tensor) or truth.numel() != columns:
         return
@@ -98,19 +103,15 @@ def check_columns(data: Data, answers: Tensor, task: str) -> None:
         )
 
 
-def _everyone(graph: GraphInput) -> Tensor:
-    return torch.ones(1, graph.num_nodes, dtype=torch.bool, device=graph.device)
-
-
 def _same(runner: MaskedModel, left: Tensor, right: Tensor) -> bool:
     return left.shape == right.shape and agree(left, right, _ROUNDINGS * runner.resolution(right))
 
 
 def _matters(runner: MaskedModel, graph: GraphInput, targets: Tensor, key: str) -> bool:
-    """Whether the model's answer changes, or fails, without a value of the graph."""
-    whole = runner.raw(graph, _everyone(graph), targets)
+    """Whether the model's output changes, or the model fails, without a value of the graph."""
+    full_output = runner.raw(graph, graph.full_mask, targets)
     try:
-        return not _same(runner, runner.raw(graph.without(key), _everyone(graph), targets), whole)
+        return not _same(runner, runner.raw(graph.without(key), graph.full_mask, targets), full_output)
     except Exception as error:  # whatever a model does without it
         return raised_by_model(error)
 
@@ -122,20 +123,22 @@ def _with_tables(runner: MaskedModel, graph: GraphInput, targets: Tensor) -> Gra
     if not blocks:
         return graph
     try:
-        whole = runner.raw(graph, _everyone(graph), targets)
+        full_output = runner.raw(graph, graph.full_mask, targets)
     except Exception as error:
         if raised_by_model(error):
-            return graph  # the first run will say so
+            return graph  # the first run raises the error with an explanation
         raise
-    tables = [table for block in blocks for table in _tables_of_block(runner, graph, targets, whole, block, structures)]
+    tables = [
+        table for block in blocks for table in _tables_of_block(runner, graph, targets, full_output, block, structures)
+    ]
     runner.forward.tables = tuple(tables)
     return runner.forward.with_rows(graph, tables)
 
 
 def _tables_of_block(
-    runner: MaskedModel, graph: GraphInput, targets: Tensor, whole: Tensor, block: Block, structures: list[str]
+    runner: MaskedModel, graph: GraphInput, targets: Tensor, full_output: Tensor, block: Block, structures: list[str]
 ) -> tuple[Table, ...]:
-    """The tables that go with nodes of a block when these change places."""
+    """The tables whose rows belong to the nodes of a block: the output stays when both are permuted together."""
     order, tables = block.order, block.tables
     places = positions_among(order, targets)
 
@@ -143,7 +146,7 @@ def _tables_of_block(
         runner.forward.tables = tuple(tables)
         try:
             moved = runner.forward.with_rows(graph, tables).restricted_to(order)
-            return _same(runner, runner.raw(moved, _everyone(graph), places), whole)
+            return _same(runner, runner.raw(moved, graph.full_mask, places), full_output)
         except Exception as error:
             if raised_by_model(error):
                 return False
@@ -167,13 +170,14 @@ def _tables_of_block(
 
 
 def _check_references(runner: MaskedModel, graph: GraphInput, targets: Tensor) -> None:
-    """Refuse values that name nodes by their numbers (a root, parents): nodes are renumbered, or cut off, without them.
+    """Refuse values that hold node numbers (a root, parents): masking renumbers or removes nodes, but not the values.
 
-    Whether numbers are those of nodes shows when nodes change places: the answer stays if the numbers change too.
+    Whether a value holds node numbers is tested by a permutation of the nodes: the output then stays the same only if
+    the numbers in the value are permuted too.
     """
     keys = [key for key in graph.possible_references if runner.forward.uses(key)]
     if runner.masking is MASKINGS["split"]:
-        # All nodes stay where they are, so a graph may point at some; what nodes and edges point at would be cut.
+        # All nodes keep their numbers, so graph-level values stay valid. Values of nodes and edges would be cut.
         keys = [key for key in keys if key not in graph.graph]
     elif not runner.removes:
         return
@@ -184,25 +188,25 @@ def _check_references(runner: MaskedModel, graph: GraphInput, targets: Tensor) -
     position[order] = torch.arange(len(order), device=order.device)
     places = positions_among(order, targets)
 
-    def same(moved: GraphInput) -> bool:
+    def same(shuffled: GraphInput) -> bool:
         try:
-            return _same(runner, runner.raw(moved, _everyone(graph), places), whole)
+            return _same(runner, runner.raw(shuffled, graph.full_mask, places), full_output)
         except Exception as error:
             if raised_by_model(error):
                 return False
             raise
 
     try:
-        whole = runner.raw(graph, _everyone(graph), targets)
+        full_output = runner.raw(graph, graph.full_mask, targets)
     except Exception as error:
         if raised_by_model(error):
-            return  # the first run will say so
+            return  # the first run raises the error with an explanation
         raise
-    moved = graph.restricted_to(order)
-    if same(moved):
+    shuffled = graph.restricted_to(order)
+    if same(shuffled):
         return
     for key in keys:
-        if same(moved.pointing_by(key, position)):
+        if same(shuffled.pointing_by(key, position)):
             raise ValueError(
                 f"data: {key} holds numbers of nodes, which change when nodes are masked; give it a name with 'index' "
                 "in it, as PyG does, so that it is cut with the nodes, or mark the nodes with a mask"
@@ -210,33 +214,33 @@ def _check_references(runner: MaskedModel, graph: GraphInput, targets: Tensor) -
 
 
 def _check_edges_matter(runner: MaskedModel, graph: GraphInput, targets: Tensor) -> None:
-    """Refuse to cut edges where the model does not take them."""
+    """Refuse a masking that cuts edges where the model ignores the edges."""
     if not graph.all_edges.numel() or not (runner.forward.is_handed_all or not runner.forward.uses("edge_index")):
         return
     if not runner.forward.is_handed_all and any(runner.forward.uses(name) for name in graph.structures):
         return
-    nobody = torch.zeros(graph.num_nodes, dtype=torch.bool, device=graph.device)
+    no_nodes = torch.zeros(graph.num_nodes, dtype=torch.bool, device=graph.device)
     try:
-        whole = runner.raw(graph, _everyone(graph), targets)
-        without = runner.raw(graph.blanked(nobody, edges=False), _everyone(graph), targets)
+        full_output = runner.raw(graph, graph.full_mask, targets)
+        without = runner.raw(graph.blanked(no_nodes, edges=False), graph.full_mask, targets)
     except Exception as error:
         if raised_by_model(error):
-            return  # the first run will show
+            return  # the first run raises the error with an explanation
         raise
-    if _same(runner, without, whole):
+    if _same(runner, without, full_output):
         raise EdgesIgnoredError(
             "masking='split' cuts edges, and the model's answer is the same without any (does it make its own, from "
             "positions?); use masking='remove'"
         )
 
 
-def _leave_out_what_fails(runner: MaskedModel, graph: GraphInput, targets: Tensor) -> None:
-    """Do not give a model what it can do without where it fails with it: it was made without, as by ``edge_dim``."""
+def _leave_out_failing_arguments(runner: MaskedModel, graph: GraphInput, targets: Tensor) -> None:
+    """Leave out optional arguments that a model fails with: it was built without them, such as without ``edge_dim``."""
 
     def runs(without: Sequence[str]) -> bool:
         runner.forward.left_out = tuple(without)
         try:
-            runner.raw(graph, _everyone(graph), targets)
+            runner.raw(graph, graph.full_mask, targets)
         except Exception as error:
             if raised_by_model(error):
                 return False
@@ -256,15 +260,15 @@ def _leave_out_what_fails(runner: MaskedModel, graph: GraphInput, targets: Tenso
 
 
 def _check_optional(runner: MaskedModel, graph: GraphInput, targets: Tensor, name: str) -> None:
-    """Refuse to guess whether a model is given what it can do without, where that changes its answer."""
+    """Refuse an optional argument that changes the output: the user must say whether the model gets it."""
     try:
-        whole = runner.raw(graph, _everyone(graph), targets)
-        without = runner.raw(graph, _everyone(graph), targets, name)
+        full_output = runner.raw(graph, graph.full_mask, targets)
+        without = runner.raw(graph, graph.full_mask, targets, name)
     except Exception as error:
         if raised_by_model(error):
-            return  # it cannot do with it, or without it; the first run will show
+            return  # the first run raises the error with an explanation
         raise
-    if not _same(runner, without, whole):
+    if not _same(runner, without, full_output):
         names = runner.forward.names
         less = tuple(argument for argument in names if argument != name)
         raise ValueError(

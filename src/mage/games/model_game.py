@@ -23,7 +23,7 @@ from mage._torch.typed_graph import TypedGraph
 from mage.games.computation_graph import ComputationGraph, checked_batches, computation_graph
 from mage.games.game import Game
 from mage.games.grouping import checked_groups, checked_nodes
-from mage.games.model_checks import EdgesIgnoredError, check_columns, checked_return_type, cutoff_of, settled_graph
+from mage.games.model_checks import EdgesIgnoredError, check_columns, checked_return_type, cutoff_of, maskable_graph
 from mage.games.node_contributions import NodeContributions, contributions_of
 from mage.games.participants import Participants
 from mage.games.request import GraphRequest
@@ -96,7 +96,7 @@ class ModelGame(Game):
             )
             # Hooks and tables of another thread must not be seen while the model is looked at.
             with self.runner.exclusively():
-                graph = settled_graph(self.runner, whole, targets)
+                graph = maskable_graph(self.runner, whole, targets)
                 inputs = computation_graph(self.runner, graph, targets, request.num_hops, request.memory_cap)
                 answers = checked_batches(self.runner, inputs)
                 in_part = len(listed) > 0 and inputs.participants.num_players < graph.num_nodes

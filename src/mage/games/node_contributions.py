@@ -115,12 +115,12 @@ class NodeContributions:
         wiring: Wiring,
     ) -> NodeContributions | None:
         """The contributions of a game's nodes, or None where they do not make up the worth of all."""
-        everyone = np.ones((1, game.num_players), dtype=np.bool_)
+        all_players = np.ones((1, game.num_players), dtype=np.bool_)
         try:
-            absent, present = outputs(np.concatenate([~everyone, everyone]))
+            absent, present = outputs(np.concatenate([~all_players, all_players]))
         except (RuntimeError, ValueError, TypeError, IndexError):
             return None  # the model does not take such batches
-        added, total = present - absent, float(game.worth(everyone)[0])
+        added, total = present - absent, float(game.worth(all_players)[0])
         for scale in (1.0 / len(added), 1.0):
             size = scale * float(np.abs(present).sum() + np.abs(absent).sum())
             if abs(scale * float(added.sum()) - total) <= _ROUNDINGS * game.resolution * max(abs(total), size):

@@ -203,8 +203,8 @@ class EdgeGame(PartGame):
         always = torch.ones(len(present), 1, dtype=torch.bool, device=present.device)
         owner = torch.from_numpy(self.player_of_column).to(present.device)
         copies, column = torch.nonzero(torch.cat([present, always], dim=1)[:, owner], as_tuple=True)
-        everyone = torch.ones(len(present), graph.num_nodes, dtype=torch.bool, device=present.device)
-        return with_all_nodes(graph, everyone, graph.node, copies, column)
+        all_nodes = torch.ones(len(present), graph.num_nodes, dtype=torch.bool, device=present.device)
+        return with_all_nodes(graph, all_nodes, graph.node, copies, column)
 
     @property
     def player_links(self) -> list[tuple[int, int]]:
@@ -290,9 +290,9 @@ class FeatureGame(PartGame):
         participants, typed = self.nodes.participants, self.nodes.typed
         tables: list[tuple[str, Integers, Tensor]] = []
         if typed is None:
-            everyone = np.arange(participants.graph.num_nodes)
+            all_nodes = np.arange(participants.graph.num_nodes)
             features = participants.graph.node.get("x")
-            tables += [] if features is None else [("", everyone, features)]
+            tables += [] if features is None else [("", all_nodes, features)]
         else:
             names = np.array(typed.type_names)[participants.nodes.cpu().numpy()]
             for kind, start in zip(typed.node_types, typed.node_starts, strict=False):

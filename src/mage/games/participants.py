@@ -37,9 +37,9 @@ class Participants:
     @classmethod
     def of(cls, graph: GraphInput, targets: Tensor, nodes: Tensor | None = None) -> Participants:
         """Some nodes of the input graph, all by default, each a player of its own."""
-        everyone = torch.arange(graph.num_nodes, device=graph.device)
-        whole = cls(graph, everyone, everyone, graph.num_nodes, targets)
-        if nodes is None or torch.equal(nodes, everyone):
+        all_nodes = torch.arange(graph.num_nodes, device=graph.device)
+        whole = cls(graph, all_nodes, all_nodes, graph.num_nodes, targets)
+        if nodes is None or torch.equal(nodes, all_nodes):
             return whole
         part = whole.restricted_to(nodes)
         return replace(part, column=torch.arange(len(nodes), device=graph.device), num_players=len(nodes))

@@ -1,4 +1,4 @@
-"""Outputs of a model from the states of the nodes of coalitions: pooled, and through the head, in bulk."""
+"""Outputs of a model for many coalitions at once: the states of their nodes are pooled and passed through the head."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from torch import Tensor
 
 from mage._core.typing import Floats, Integers
 from mage._kernels import pooling as kernels
-from mage._torch.tail import Tail
+from mage._torch.pool_and_head import PoolAndHead
 from mage.games.node_states import NodeStates
 
 REDUCTIONS = ("mean", "sum", "max")
@@ -53,16 +53,16 @@ class StatePool:
 
     Args:
         states: The states.
-        tail: The model's pool and head.
+        pool_and_head: The model's pool and head.
 
     Attributes:
         reduction: How the pool makes one row of many, where that is known; None leaves it to the model.
         linear: Whether the head is linear, so that it may come before a pool that adds up or averages.
     """
 
-    def __init__(self, states: NodeStates, tail: Tail) -> None:
+    def __init__(self, states: NodeStates, pool_and_head: PoolAndHead) -> None:
         self.states = states
-        self.tail = tail
+        self.pool_and_head = pool_and_head
         self.reduction: str | None = None
         self.linear = False
         self._is_settled = False
@@ -70,44 +70,46 @@ class StatePool:
 
     @property
     def may_be_linear(self) -> bool:
-        """Whether the model does nothing after its embeddings that bends a line."""
-        return set(self.tail.later_names) <= _LINEAR
+        """Whether all that follows the embeddings may be a pool and a linear head."""
+        return set(self.pool_and_head.names_after_pool) <= _LINEAR
 
     def settle(self) -> None:
-        """Stay with the present way. A linear head is then applied to each state once, and its embedding forgotten."""
+        """Fix ``reduction`` and ``linear``. A linear head then replaces each embedding by its output."""
         if self.linear and not self._is_settled:
             self.states.project(self._outputs_of_states(), self._of_single_nodes_precisely)
             self._is_settled, self._outputs = True, None
 
     @cached_property
     def _constant(self) -> Floats:
-        """What a linear head makes of nothing."""
+        """The output of a linear head for an embedding of zeros: its bias."""
         nothing = torch.zeros(
-            1, self.tail.width, dtype=self.states.embeddings.dtype, device=self.states.embeddings.device
+            1, self.pool_and_head.width, dtype=self.states.embeddings.dtype, device=self.states.embeddings.device
         )
         return np.asarray(self._of_single_nodes_precisely(nothing).numpy()[0])
 
     def __call__(self, rows: Integers) -> Tensor:
-        """The model's output [q, C] where these are the states of the nodes [q, n]; −1 for nodes that are gone."""
+        """The model's output [q, C] for the states of the nodes of each coalition [q, n]; −1 for removed nodes."""
         if self.linear:
             return torch.from_numpy(self._linear_outputs(rows))
         embeddings = self.states.embeddings
         if self.reduction is None:
             graph, place = np.nonzero(rows >= 0)
             states = embeddings[torch.from_numpy(rows[graph, place]).to(embeddings.device)]
-            return self.tail.outputs(states, torch.from_numpy(graph).to(embeddings.device), len(rows))
+            return self.pool_and_head.outputs(states, torch.from_numpy(graph).to(embeddings.device), len(rows))
         pooled = torch.from_numpy(_reduced(rows, embeddings.cpu().numpy(), self.reduction)).to(embeddings.device)
         return self._of_single_nodes(pooled)
 
     def _of_single_nodes(self, embeddings: Tensor) -> Tensor:
         """The output where each graph has one node."""
-        return self.tail.outputs(embeddings, torch.arange(len(embeddings), device=embeddings.device), len(embeddings))
+        return self.pool_and_head.outputs(
+            embeddings, torch.arange(len(embeddings), device=embeddings.device), len(embeddings)
+        )
 
     def _of_single_nodes_precisely(self, embeddings: Tensor) -> Tensor:
         return self._of_single_nodes(embeddings).double().cpu()
 
     def _outputs_of_states(self) -> Tensor:
-        """What a linear head makes of each state."""
+        """The output of a linear head for each state."""
         embeddings = self.states.embeddings
         if self._is_settled:
             return embeddings
@@ -123,7 +125,7 @@ class StatePool:
 
 
 def _reduced(rows: Integers, states: Floats, reduction: str) -> Floats:
-    """The states that each row names, made one [q, width]."""
+    """The pooled states of each row [q, width]."""
     states = np.ascontiguousarray(states)
     pooled = np.empty((len(rows), states.shape[1]), dtype=states.dtype)
     if reduction == "max":

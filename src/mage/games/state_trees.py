@@ -1,4 +1,4 @@
-"""Graphs in which a model sees some nodes of many coalitions as it would see them there."""
+"""Computation trees as input graphs: a model computes the same for their roots as for the nodes in the coalitions."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class StateTrees:
         self._incoming = incoming_edges(self._edge_index, graph.num_nodes)
 
     def __call__(self, coalitions: Bits, nodes: Integers) -> Data:
-        """One graph whose first nodes are these, one of each coalition, with all that their messages come from."""
+        """One graph: first the given nodes, one of each coalition, then all nodes that send messages to them."""
         colouring, graph = self.colouring, self.participants.graph
         present = self.present(coalitions).cpu().numpy()
         linked = np.ones_like(present) if colouring.keeps_edges else present

@@ -1,9 +1,9 @@
-"""Worths of coalitions by what a message-passing model can tell of them: it is asked once for what is equal to it.
+"""Worths of coalitions from few runs of a message-passing model: coalitions that it cannot tell apart share a run.
 
-Coalitions whose masked graphs have the same colours are one question. Where the model pools the nodes of a graph, even
-coalitions that differ are made of few different nodes: their states are computed once each, and pooled for every
-coalition. Nothing of this is taken for granted: random coalitions are asked plainly first, and where the answers differ
-by more than rounding the model is asked for each coalition as it is.
+Coalitions whose masked graphs have the same colours get the same output, so the model is run on one of them. Where the
+model pools the nodes of a graph, even different coalitions consist of few different nodes: the state of each is
+computed once, and the states are pooled for every coalition. This is checked first: random coalitions are evaluated
+directly, and where the outputs differ by more than rounding, the model is run on every coalition.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from mage._core.typing import Bits, Floats, Integers
 from mage._torch.evaluation import agree
 from mage._torch.masked_model import MaskedModel
 from mage._torch.outputs import Readout
-from mage._torch.tail import NoTailError, Tail
+from mage._torch.pool_and_head import PoolAndHead
 from mage._torch.ties import NodeComparisons
 from mage.games.colouring import Colouring
 from mage.games.memo import CoalitionTable
@@ -33,24 +33,28 @@ from mage.graph import PlayerGraph, packing
 
 _log = logging.getLogger("mage")
 
-_CHECKS = 64  # random coalitions that are asked plainly
+_CHECKS = 64  # random coalitions that are evaluated directly
 _WITH_NODES = 16  # of these, coalitions whose nodes are compared one by one
 _CANDIDATES = 1 << 12  # coalitions among which equal ones are looked for
 _ROUNDINGS = 512  # how often a number may be rounded inside the model
 _AT_ONCE = 1 << 13
-_MOST_KEYS = 1 << 20  # different coalitions that are listed before any of them is asked for
+_MOST_KEYS = 1 << 20  # different coalitions that are listed before any of them is evaluated
 _FAILURES = (RuntimeError, ValueError, TypeError, IndexError, AttributeError, NotImplementedError)
 
 Outputs = Callable[[Bits], Tensor]
 
 
 class UnlikeMessagesError(Exception):
-    """A model tells coalitions apart that messages between nodes cannot; the message says how that was seen."""
+    """A model distinguishes coalitions that message passing cannot; the message says how this was detected."""
+
+
+class _NoSharedStatesError(ValueError):
+    """Computation trees or states of nodes do not give the model's outputs; the message says which."""
 
 
 @dataclass(frozen=True)
 class ModelView:
-    """A model's game, as far as states need it.
+    """The parts of a model's game that states are computed from.
 
     Attributes:
         runner: The model.
@@ -76,7 +80,7 @@ class ModelView:
         return self.participants.present(packing.unpack(coalitions, self.graph.num_players))
 
     def outputs(self, coalitions: Bits) -> Tensor:
-        """The model's answers [q, C], coalition by coalition."""
+        """The model's outputs [q, C], evaluated coalition by coalition."""
         nodes, runner = self.present(coalitions), self.runner
         parts = [
             runner.outputs(self.participants.graph, portion, self.participants.target_rows)
@@ -90,11 +94,11 @@ class ModelView:
 
 
 class Numbering(NamedTuple):
-    """Connected coalitions by what a model can tell of them.
+    """Connected coalitions, with those that a model cannot tell apart numbered alike.
 
     Attributes:
-        coalitions: Coalitions that differ to it.
-        rows: Which of them each connected coalition is equal to, in the order of their enumeration.
+        coalitions: One coalition of each number.
+        rows: The number of each connected coalition, in the order of their enumeration.
     """
 
     coalitions: Bits
@@ -102,13 +106,13 @@ class Numbering(NamedTuple):
 
 
 class StateWorths:
-    """The number that is explained, for coalitions by their keys.
+    """Worths of coalitions, computed once for each key of the colouring.
 
     Args:
         game: The model and its players.
-        colouring: What tells coalitions apart.
-        outputs: The model's answers for coalitions that all differ.
-        pool: Where the answers come from, if from states of nodes.
+        colouring: Gives coalitions keys that are equal where the model cannot tell them apart.
+        outputs: Computes the model's outputs for coalitions with different keys.
+        pool: The pool that ``outputs`` uses, where it pools states of nodes.
     """
 
     def __init__(self, game: ModelView, colouring: Colouring, outputs: Outputs, pool: StatePool | None) -> None:
@@ -122,16 +126,16 @@ class StateWorths:
 
     @property
     def num_keys(self) -> int:
-        """Coalitions met so far that are different to the model."""
+        """Number of different keys of the coalitions so far."""
         return self._table.size
 
     @property
     def num_states(self) -> int:
-        """States of nodes met so far; 0 where they are not shared."""
+        """Number of states of nodes so far; 0 where states are not shared."""
         return 0 if self._pool is None else len(self._pool.states)
 
     def __call__(self, coalitions: Bits) -> Floats:
-        """The number that is explained, for each coalition [q]; none may be without its targets, or empty."""
+        """The explained number for each coalition [q]; all must hold the targets and at least one player."""
         keys = self._colouring.keys(coalitions, self._game.targets)[:, None]
         rows = self._table.find(keys)
         unknown = np.flatnonzero(rows < 0)
@@ -143,14 +147,14 @@ class StateWorths:
                     self._game.readout(self._outputs(new[start : start + _AT_ONCE])).double().cpu().numpy()
                     for start in range(0, len(new), _AT_ONCE)
                 ]
-            # Keys last: a run that was broken off leaves none without its value.
+            # Keys are added last: an interrupted run must leave no key without its value.
             self._values = np.concatenate([self._values[: self._table.size], *parts])
             self._table.intern(keys[fresh])
             rows[unknown] = self._table.find(keys[unknown])
         return self._values[rows]
 
     def expected_runs(self, graph: PlayerGraph, limit: int = 0) -> int:
-        """About how many graphs the model would be run on for all connected coalitions; the model is not asked.
+        """About how many graphs the model would be run on for all connected coalitions; does not run the model.
 
         Args:
             graph: The graph of the players.
@@ -164,12 +168,12 @@ class StateWorths:
         colours = CoalitionTable(1)
         for start in range(0, len(numbering.coalitions), _AT_ONCE):
             colours.intern(self._colouring.of_nodes(numbering.coalitions[start : start + _AT_ONCE]).reshape(-1, 1))
-        # A tree has no more different nodes at any height than there are states.
+        # At each height, a tree has at most as many different nodes as there are states.
         trees = -(-(self._colouring.rounds + 1) * colours.size // self._game.participants.graph.num_nodes)
         return _CHECKS + min(trees, len(numbering.coalitions))
 
     def numbering(self, graph: PlayerGraph, tick: Callable[[int], None] | None = None) -> Numbering | None:
-        """All connected coalitions by what tells them apart, or None where too many differ; the model is not asked.
+        """All connected coalitions, numbered by their keys, or None where there are too many; does not run the model.
 
         Args:
             graph: The graph of the players.
@@ -198,7 +202,7 @@ class StateWorths:
 
 
 def state_worths(game: ModelView, seed: int = 0) -> StateWorths | None:
-    """The worths of a model's coalitions by states, or None where that would be wrong; the log says why."""
+    """The worths of a model's coalitions by states, or None where the checks fail; the log says why."""
     if game.num_hops < 1:
         _log.info("every coalition is evaluated separately: no message passing was seen in the model")
         return None
@@ -225,46 +229,46 @@ def state_worths(game: ModelView, seed: int = 0) -> StateWorths | None:
 
 
 def _random_coalitions(game: ModelView, seed: int) -> Bits:
-    """Everyone, and random coalitions that hold the targets: connected ones and others in turn."""
+    """The coalition of all players, then random coalitions with the targets: connected ones and others in turn."""
     generator = np.random.default_rng([seed, 3])
     n, adjacency = game.graph.num_players, game.graph.adjacency
     masks = generator.random((_CHECKS, n)) < generator.uniform(0.3, 1.0, size=(_CHECKS, 1))
     anchors = generator.integers(n, size=_CHECKS)
-    ends = game.participants.target_players
-    anchors[:] = ends[0] if ends else anchors
+    targets = game.participants.target_players
+    anchors[:] = targets[0] if targets else anchors
     masks[np.arange(_CHECKS), anchors] = True
-    masks[:, ends] = True
+    masks[:, targets] = True
     connected = np.zeros_like(masks[::2])
     connected[np.arange(len(connected)), anchors[::2]] = True
     for _ in range(n):
         connected |= (connected @ adjacency) & masks[::2]
     masks[::2] = connected
-    masks[:, ends] = True
+    masks[:, targets] = True
     masks[0] = True
     return packing.pack(masks)
 
 
 def _by_pool(game: ModelView, colouring: Colouring, sample: Bits) -> StateWorths:
-    """States of all nodes, and the model's own pool and head."""
+    """Worths from the states of all nodes, by the model's own pool and head."""
     graph = game.participants.graph
-    tail = Tail(game.runner, graph)
+    pool_and_head = PoolAndHead(game.runner, graph)
     nodes = game.present(sample[:_WITH_NODES])
     data, place = game.runner.masking(graph, nodes)
     game.runner.num_runs += len(nodes)
-    embeddings, outputs = tail.embeddings(data, len(nodes))
-    answers = torch.cat([outputs, game.outputs(sample[_WITH_NODES:])])
+    embeddings, outputs = pool_and_head.embeddings(data, len(nodes))
+    outputs_of_sample = torch.cat([outputs, game.outputs(sample[_WITH_NODES:])])
     shown = torch.ones_like(nodes) if colouring.keeps_edges else nodes
     coalition, node = torch.nonzero(shown, as_tuple=True)
     expected = embeddings[place[coalition, node]]
     rows, roots = sample[coalition.cpu().numpy()], node.cpu().numpy()
     for candidate in (colouring.without_degrees(), colouring):
-        states = NodeStates(StateTrees(game.runner, game.participants, candidate), tail)
+        states = NodeStates(StateTrees(game.runner, game.participants, candidate), pool_and_head)
         if game.alike(states.embed(rows, roots), expected):
             break
     else:
         _check_colours(game, colouring.of_nodes(sample[:_WITH_NODES])[coalition, node], expected)
-        raise NoTailError("computation trees of nodes are not to the model what they stand for")
-    pool = _checked_pool(game, states, tail, sample, answers)
+        raise _NoSharedStatesError("the model gives nodes other states in computation trees than in their graphs")
+    pool = _checked_pool(game, states, pool_and_head, sample, outputs_of_sample)
     takes_trees = True
 
     def by_states(coalitions: Bits) -> Tensor:
@@ -277,30 +281,32 @@ def _by_pool(game: ModelView, colouring: Colouring, sample: Bits) -> StateWorths
                 # Some layers cannot run on every tree; PyG's median fails where the last node has no neighbours.
                 takes_trees = False
                 _log.info("states of nodes are not shared any more: %s", error)
-        # Where hardly any nodes are alike, as with features of their own, whole graphs are less work.
+        # Where few nodes share a state, such as nodes that all have different features, whole graphs are less work.
         return game.outputs(coalitions) if rows is None else pool(rows)
 
     return StateWorths(game, candidate, by_states, pool)
 
 
 def _check_colours(game: ModelView, colours: Bits, embeddings: Tensor) -> None:
-    """Refuse a model to which nodes of one colour are not the same."""
+    """Refuse a model that gives different embeddings to nodes of one colour."""
     _, first, rank = np.unique(colours, return_index=True, return_inverse=True)
     if not game.alike(embeddings[torch.from_numpy(first[rank])], embeddings):
         raise UnlikeMessagesError("the model tells nodes apart that messages cannot")
 
 
-def _checked_pool(game: ModelView, states: NodeStates, tail: Tail, sample: Bits, answers: Tensor) -> StatePool:
-    """The pool, tried on random coalitions; its short ways are taken where they agree."""
-    pool = StatePool(states, tail)
+def _checked_pool(
+    game: ModelView, states: NodeStates, pool_and_head: PoolAndHead, sample: Bits, answers: Tensor
+) -> StatePool:
+    """The pool, checked on random coalitions; takes shortcuts (linear head, known reduction) where they agree."""
+    pool = StatePool(states, pool_and_head)
     rows = states.rows(sample)
     shuffled = np.random.default_rng(_CHECKS).permuted(rows, axis=1)
     if not game.alike(pool(rows), answers):
-        raise NoTailError("the states of nodes give other outputs for random coalitions")
+        raise _NoSharedStatesError("the states of nodes give other outputs for random coalitions")
     if not game.alike(pool(shuffled), answers):
         raise UnlikeMessagesError("the order of nodes matters to the model")
-    short_ways = [(True, "mean"), (True, "sum")] if pool.may_be_linear else []
-    for linear, reduction in [*short_ways, *((False, name) for name in REDUCTIONS)]:
+    shortcuts = [(True, "mean"), (True, "sum")] if pool.may_be_linear else []
+    for linear, reduction in [*shortcuts, *((False, name) for name in REDUCTIONS)]:
         pool.linear, pool.reduction = linear, reduction
         if game.alike(pool(rows), answers):
             pool.settle()
@@ -310,7 +316,7 @@ def _checked_pool(game: ModelView, states: NodeStates, tail: Tail, sample: Bits,
 
 
 def _by_target_trees(game: ModelView, colouring: Colouring, sample: Bits) -> StateWorths:
-    """Outputs of the explained node or link from the computation trees of the targets alone."""
+    """Worths of a node-level or link-level output, from the computation trees of the targets alone."""
     targets, answers = game.targets, game.outputs(sample)
     for candidate in (colouring.without_degrees(), colouring):
         trees = StateTrees(game.runner, game.participants, candidate)
@@ -326,14 +332,14 @@ def _by_target_trees(game: ModelView, colouring: Colouring, sample: Bits) -> Sta
 
         if game.alike(outputs(sample), answers):
             return StateWorths(game, candidate, outputs, None)
-    raise NoTailError("computation trees of the targets are not to the model what they stand for")
+    raise _NoSharedStatesError("the model gives other outputs on computation trees of the targets than on their graphs")
 
 
 def _by_keys(game: ModelView, colouring: Colouring, sample: Bits) -> StateWorths:
-    """The model's own answers, one for coalitions of one key."""
-    everyone = torch.ones(1, game.participants.graph.num_nodes, dtype=torch.bool, device=game.participants.graph.device)
-    with NodeComparisons(everyone.size(1)) as comparisons:
-        game.runner.outputs(game.participants.graph, everyone, game.participants.target_rows)
+    """Worths from the model's own outputs, one run for all coalitions of one key."""
+    graph = game.participants.graph
+    with NodeComparisons(graph.num_nodes) as comparisons:
+        game.runner.outputs(graph, graph.full_mask, game.participants.target_rows)
     if comparisons.chooses:
         raise UnlikeMessagesError("the model chooses among nodes by comparing all pairs; equal ones by their order")
     candidates = np.unique(np.concatenate([next(game.graph.blocks(_CANDIDATES)).members, sample]), axis=0)
@@ -344,8 +350,8 @@ def _by_keys(game: ModelView, colouring: Colouring, sample: Bits) -> StateWorths
     equal = np.flatnonzero(keys[order[1:]] == keys[order[:-1]])
     if not len(equal):
         return StateWorths(game, colouring, game.outputs, None)
-    chosen = equal[np.linspace(0, len(equal) - 1, min(len(equal), _CHECKS)).astype(np.int64)]
-    first, second = (game.outputs(candidates[order[chosen + step]]) for step in (0, 1))
+    checked = equal[np.linspace(0, len(equal) - 1, min(len(equal), _CHECKS)).astype(np.int64)]
+    first, second = (game.outputs(candidates[order[checked + step]]) for step in (0, 1))
     if not game.alike(first, second):
         raise UnlikeMessagesError("coalitions that messages cannot tell apart have other outputs")
     return StateWorths(game, colouring, game.outputs, None)

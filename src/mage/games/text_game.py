@@ -111,11 +111,11 @@ class _Texts:
         self.batch_size = _COALITIONS_AT_ONCE
         self._rows: dict[str, Tensor] = {}
         self.num_queries = 0
-        everyone = self._render(np.ones(len(sentence.words), dtype=np.bool_))
-        full = self._outputs([everyone])
+        full_text = self._render(np.ones(len(sentence.words), dtype=np.bool_))
+        full = self._outputs([full_text])
         self.prediction: Floats = full[0].double().cpu().numpy()
         self.readout = Readout.of(full, request.task, request.target, request.output, request.return_type)
-        self._rows[everyone] = full[0].cpu()
+        self._rows[full_text] = full[0].cpu()
 
     def value_fn(self, masks: Masks) -> Floats:
         """What each coalition's text scores."""

@@ -1,4 +1,4 @@
-"""Who may talk to whom: the players' graph, its connected coalitions and components."""
+"""The graph of the players, its connected coalitions and components."""
 
 from __future__ import annotations
 
@@ -62,9 +62,9 @@ class PlayerGraph:
         """The complete graph, in which structure does not matter."""
         graph = cls(num_players)
         count = graph.num_players
-        everyone = packing.pack(np.ones((1, count), dtype=np.bool_))
+        all_players = packing.pack(np.ones((1, count), dtype=np.bool_))
         players = np.arange(count)
-        bits = np.repeat(everyone, count, axis=0)
+        bits = np.repeat(all_players, count, axis=0)
         bits[players, players // 64] ^= np.uint64(1) << (players % 64).astype(np.uint64)
         bits.setflags(write=False)
         graph.adjacency_bits = bits
@@ -123,7 +123,7 @@ class PlayerGraph:
     def edges(self) -> Integers:
         """Undirected edges [e, 2] with i < j, sorted, each once."""
         if self._edges is None:
-            # A complete graph has many; they are listed only when somebody asks.
+            # A complete graph has many; they are listed only when they are needed.
             self._edges = np.argwhere(np.triu(self.adjacency, 1))
             self._edges.setflags(write=False)
         return self._edges
@@ -259,9 +259,9 @@ class PlayerGraph:
         return np.concatenate(parts)
 
     def enumeration_stack(self, layers: int, root: int | None = None) -> Bits:
-        """Room for the kernels that enumerate connected coalitions: sets by depth; the first layer is who may join.
+        """Work space for the kernels that enumerate connected coalitions: sets by depth, candidates in the first layer.
 
-        With a root, nobody else may join at first.
+        With a root, it is the only candidate at first.
         """
         layers = checked_whole("layers", layers)
         stack = np.zeros((self.num_players + 2, layers, self.adjacency_bits.shape[1]), dtype=np.uint64)

@@ -10,10 +10,10 @@ from typing import Any
 
 from mage._core.checks import checked_flag
 from mage.games import Game
-from mage.indices.choice import Choice, choices
-from mage.indices.errors import Estimate
+from mage.indices.estimate import Estimate
 from mage.indices.estimators import ESTIMATORS, NotLocalError, TooManyCoalitionsError
 from mage.indices.estimators.exact import readable
+from mage.indices.method_choice import Choice, choices
 from mage.indices.problem import Problem
 from mage.indices.request import IndexRequest
 from mage.indices.result import Interactions

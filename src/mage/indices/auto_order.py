@@ -1,4 +1,4 @@
-"""Which order an index should have, where nobody says so: a decision by counts alone, the same on every machine."""
+"""The default order of an index: a decision by counts alone, the same on every machine."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from typing import Any
 
 from mage.games import Game
 from mage.indices.api import compute_interactions, first_possible
-from mage.indices.choice import exact_choices
 from mage.indices.families import family_named
+from mage.indices.method_choice import exact_choices
 from mage.indices.problem import Problem
 from mage.indices.request import IndexRequest
 from mage.indices.result import Interactions
@@ -52,6 +52,6 @@ def _has_triples(request: IndexRequest) -> bool:
 
 
 def _sampled(request: IndexRequest) -> bool:
-    """Whether orderings or random sets are asked for, whose number grows with the order."""
+    """Whether the request is for orderings or random sets, whose number grows with the order."""
     settings = (request.permutations, request.orderings, request.samples)
     return request.method in ("permutation", "multilinear") or any(value is not None for value in settings)

@@ -1,4 +1,4 @@
-"""What few coalitions tell exactly: the part of an index that concerns small coalitions and nearly all players."""
+"""The boundary part of an index: exact from few coalitions, those of few players and those of nearly all players."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ def boundary_measures(measures: Mapping[int, Measure]) -> dict[int, Measure]:
 def boundary_coalitions(graph: PlayerGraph, measures: Mapping[int, Measure]) -> CoalitionBlock:
     """All connected coalitions that the boundary parts of the measures need, each once."""
     largest = max(size + measure.highest_derivative(0.0) for size, measure in measures.items())
-    whole = few_neighbours(graph, most_neighbours(measures))
-    return join_blocks([*graph.blocks(max_size=int(max(largest, 0))), only(whole, whole.sizes > largest)])
+    large = few_neighbours(graph, most_neighbours(measures))
+    return join_blocks([*graph.blocks(max_size=int(max(largest, 0))), rows_of_block(large, large.sizes > largest)])
 
 
-def only(block: CoalitionBlock, rows: Masks) -> CoalitionBlock:
-    """Some coalitions of a block."""
+def rows_of_block(block: CoalitionBlock, rows: Masks) -> CoalitionBlock:
+    """The coalitions of a block in some rows."""
     return CoalitionBlock(block.members[rows], block.neighbours[rows], block.sizes[rows])
 
 
@@ -52,12 +52,12 @@ def boundary_values(game: Game, measures: Mapping[int, Measure], coalitions: Coa
 
 
 def most_neighbours(measures: Mapping[int, Measure]) -> int:
-    """How many neighbours coalitions of nearly all players may have to matter at the boundary; −1 where none does."""
+    """The largest number of neighbours of large coalitions that the boundary part needs; −1 if it needs none."""
     return int(max(-1, *(size + measure.highest_derivative(1.0) for size, measure in measures.items())))
 
 
 def few_neighbours(graph: PlayerGraph, most: int) -> CoalitionBlock:
-    """All connected coalitions with at most so many neighbours: the components of all players but a few."""
+    """All connected coalitions with at most ``most`` neighbours: the components that stay when few players leave."""
     parts = [np.zeros((0, graph.adjacency_bits.shape[1]), dtype=np.uint64)]
     for masks in _without_few(graph.num_players, most):
         labels = graph.component_labels(masks)

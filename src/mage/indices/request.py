@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 
 from mage._core.checks import checked_array, checked_choice, checked_whole
-from mage.indices.choice import AUTO_METHODS
 from mage.indices.estimators import ESTIMATORS, accepted_fields
 from mage.indices.estimators.surrogate import REGRESSORS
 from mage.indices.families import checked_order, family_named
+from mage.indices.method_choice import AUTO_METHODS
 from mage.indices.stopping import CONDITIONS
 
 _MOST_DRAWS = 10**7  # each is kept until all are there

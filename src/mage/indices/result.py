@@ -14,7 +14,7 @@ from mage._core.printing import printable
 from mage._core.typing import Floats, Integers
 from mage.graph import PlayerGraph, checked_player
 from mage.indices.consistency import check_fields, count_sets
-from mage.indices.errors import error_of_sum, noise
+from mage.indices.standard_errors import error_of_sum, noise
 from mage.indices.subsets import ranks, subsets_of_size
 
 if TYPE_CHECKING:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from mage.indices.errors import Estimate
+from mage.indices.estimate import Estimate
 from mage.indices.result import Interactions
 
 Condition = Callable[[Interactions], bool]

@@ -57,8 +57,8 @@ def fidelity(game: Game, nodes: Any) -> Fidelity:
         nodes: An explanation, motifs, players' numbers or a boolean mask over the players.
     """
     inside = node_mask(nodes, checked_game(game).num_players)
-    everyone, without, only = game.worth(np.stack([np.ones_like(inside), ~inside, inside]))
-    return Fidelity(float(everyone - without), float(everyone - only))
+    full_worth, without, only = game.worth(np.stack([np.ones_like(inside), ~inside, inside]))
+    return Fidelity(float(full_worth - without), float(full_worth - only))
 
 
 @register("fid", "Fid", fields=("fid_plus", "fid_minus"))
@@ -86,12 +86,12 @@ def robust_fidelity(game: Game, nodes: Any, alpha: float = 0.8, samples: int = 1
         raise ValueError(f"alpha must be between 0 and 1, got {alpha}")
     checked_whole("samples", samples, least=2)
     inside = node_mask(nodes, checked_game(game).num_players)
-    everyone = float(game.worth(np.ones((1, game.num_players), dtype=bool))[0])
+    full_worth = float(game.worth(np.ones((1, game.num_players), dtype=bool))[0])
     streams = np.random.default_rng(checked_seed("seed", seed)).spawn(2)
     # Ω^α(S) leaves: those who stay of S do so with probability 1 − α, as do those of V∖S who stay in Fid⁻.
     plus, plus_error, plus_exact = _expected(game, ~inside, inside, 1 - alpha, samples, streams[0])
     minus, minus_error, minus_exact = _expected(game, inside, ~inside, 1 - alpha, samples, streams[1])
-    return Fidelity(everyone - plus, everyone - minus, plus_error, minus_error, plus_exact and minus_exact)
+    return Fidelity(full_worth - plus, full_worth - minus, plus_error, minus_error, plus_exact and minus_exact)
 
 
 @register("fid_alpha", "Fid_0.8", fields=("fid_alpha_error",))

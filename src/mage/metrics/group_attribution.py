@@ -56,10 +56,10 @@ def infidelity(game: Game, interactions: Interactions, groups: Any) -> Infidelit
     masks = _masks(groups, checked_game(game).num_players)
     if not len(masks):
         raise ValueError("groups must hold at least one group")
-    everyone = np.ones((1, game.num_players), dtype=bool)
-    worths = game.worth(np.concatenate([everyone, masks, ~masks]))
+    all_players = np.ones((1, game.num_players), dtype=bool)
+    worths = game.worth(np.concatenate([all_players, masks, ~masks]))
     total, alone, without = worths[0], worths[1 : len(masks) + 1], worths[len(masks) + 1 :]
-    predicted = group_attributions(interactions, np.concatenate([everyone, masks, ~masks]))
+    predicted = group_attributions(interactions, np.concatenate([all_players, masks, ~masks]))
     present = np.abs(predicted[1 : len(masks) + 1] - alone)
     absent = np.abs((predicted[0] - predicted[len(masks) + 1 :]) - (total - without))
     return Infidelity(
@@ -92,7 +92,7 @@ def random_groups(
     """Random groups of players, as booleans [count, n].
 
     Args:
-        graph: Who may talk to whom, or the number of players.
+        graph: The graph of the players, or their number.
         count: Number of groups.
         sizes: Smallest and largest size; sizes are equally likely. By default 1 to n − 1.
         connected: Draw groups that are connected in the graph, grown from a random player by random neighbours; where a

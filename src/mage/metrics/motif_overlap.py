@@ -1,4 +1,4 @@
-"""How well single motifs are found: overlap of each with the true motif that it matches."""
+"""How well single motifs are recovered: overlap of each with the true motif that it matches."""
 
 from __future__ import annotations
 

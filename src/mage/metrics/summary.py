@@ -1,4 +1,4 @@
-"""Means over graphs that say what they rest on."""
+"""Means over graphs, with their standard errors and counts."""
 
 from __future__ import annotations
 

@@ -44,7 +44,7 @@ def fit(
     Args:
         model: The network.
         optimizer: What changes its weights; its learning rate is the highest that is used.
-        losses: Gives the losses of one epoch, each computed when it is asked for.
+        losses: Yields the losses of one epoch, each computed when it is needed.
         epochs: Passes over the data.
         steps: Losses per epoch.
         validate: How good the network is now; without it, the last weights are kept.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from mage._core.shipped import check_shipped, pretrained_names, zoo_folder
+from mage._core.shipped_networks import check_shipped, pretrained_names, zoo_folder
 from mage.models.checkpoints import Checkpoint, load_checkpoint
 from mage.models.networks import GraphNetwork
 

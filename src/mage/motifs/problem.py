@@ -27,10 +27,10 @@ class MotifProblem:
     A set is worth the sum of all weights inside it, on the side (for the output or against it) where that is more.
 
     Attributes:
-        graph: What "connected" means; the complete graph where connectivity is not asked for.
+        graph: The graph in which motifs are connected; the complete graph where they need not be.
         node: First-order weights [2, n], for motifs for the output and against it; τ already applied.
         pair: Second-order weights [2, n, n], symmetric, zero on the diagonal.
-        triples: Triples that weigh anything, [t, 3].
+        triples: Triples with a weight other than zero, [t, 3].
         triple: Their weights [2, t].
         sides: The sides that count, of ``FOR`` and ``AGAINST``.
         num_motifs: m.
@@ -57,13 +57,13 @@ class MotifProblem:
         objective = OBJECTIVES[request.objective_at(len(terms.values))]
         by_side = objective(terms.values, tau, request.noise_floor)
         node, pair, triple = (np.stack(both) for both in zip(*(_three(parts, n) for parts in by_side), strict=True))
-        weighing = np.flatnonzero((triple != 0).any(axis=0))
+        nonzero = np.flatnonzero((triple != 0).any(axis=0))
         problem = cls(
             graph=graph if request.connected else PlayerGraph.complete(n),
             node=node,
             pair=pair,
-            triples=np.ascontiguousarray(terms.triples[weighing], dtype=np.int64),
-            triple=np.ascontiguousarray(triple[:, weighing]),
+            triples=np.ascontiguousarray(terms.triples[nonzero], dtype=np.int64),
+            triple=np.ascontiguousarray(triple[:, nonzero]),
             sides=(FOR,) * (tau > 0) + (AGAINST,) * (tau < 1),
             num_motifs=request.most_motifs,
             max_nodes=request.max_nodes_of(n),
@@ -89,7 +89,7 @@ class MotifProblem:
 
     @property
     def impossible(self) -> str:
-        """What to say where no family holds all required nodes."""
+        """The message where no family holds all required nodes."""
         nodes = np.flatnonzero(self.required).tolist()
         return (
             f"include: no {self.num_motifs} connected motifs of at most {self.max_nodes} nodes in all hold {nodes}; "
@@ -97,7 +97,7 @@ class MotifProblem:
         )
 
     @property
-    def nothing(self) -> Integers:
+    def no_motifs(self) -> Integers:
         """Labels of the family without motifs."""
         return np.zeros(self.num_nodes, dtype=np.int64)
 
@@ -130,7 +130,7 @@ class MotifProblem:
 
     @cached_property
     def largest_worth(self) -> float:
-        """More than any family is worth, or loses."""
+        """An upper bound on the absolute worth of any family."""
         m = self.max_nodes
         counts = (m, m * (m - 1) / 2, m * (m - 1) * (m - 2) / 6)
         parts = (self.node, self.pair, self.triple)
@@ -179,16 +179,16 @@ class MotifProblem:
         return all(self.connected(labels == name) for name in names)
 
     def connected(self, members: Masks) -> bool:
-        """Whether members are one piece; an empty set is."""
+        """Whether members are connected; an empty set is."""
         starts, neighbours = self.adjacency_lists
-        outside = set(np.flatnonzero(members).tolist())
-        queue = [outside.pop()] if outside else []
-        while queue and outside:
+        unreached = set(np.flatnonzero(members).tolist())
+        queue = [unreached.pop()] if unreached else []
+        while queue and unreached:
             node = queue.pop()
-            near = outside.intersection(neighbours[starts[node] : starts[node + 1]].tolist())
-            outside -= near
+            near = unreached.intersection(neighbours[starts[node] : starts[node + 1]].tolist())
+            unreached -= near
             queue.extend(near)
-        return not outside
+        return not unreached
 
 
 def _three(parts: Parts, num_nodes: int) -> Parts:

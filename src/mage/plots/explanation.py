@@ -11,7 +11,7 @@ from mage._core.checks import checked_flag, checked_numbers
 from mage._core.optional import require
 from mage.drawing import Scene, drawable, player_names, scene_of, shown_names, undirected_edges
 from mage.drawing.scene import important_nodes
-from mage.drawing.scenes import graph_scene, types_of
+from mage.drawing.scene_builders import graph_scene, types_of
 from mage.explanation.arguments import checked_explanation
 from mage.plots.indices import sign_map
 from mage.plots.scene import draw_scene

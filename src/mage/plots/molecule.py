@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from mage.drawing import scene_of, scene_svg
 from mage.drawing.molecules import bonds_of, read_smiles
-from mage.drawing.scenes import undirected_edges
+from mage.drawing.scene_builders import undirected_edges
 from mage.explanation.arguments import checked_explanation
 from mage.explanation.subject import MoleculeSubject
 

@@ -13,7 +13,7 @@ from torch_geometric.explain.config import MaskType, ModelMode, ModelReturnType
 
 from mage._core.typing import Floats
 from mage._torch.evaluation import agree, evaluating, resolution_of
-from mage._torch.selection import selected
+from mage._torch.output_selection import explained_tensor
 from mage.explainers import ExplainRequest
 from mage.explainers.fields import GraphFields
 from mage.explainers.graphs import explain_graph
@@ -116,7 +116,7 @@ class MAGEExplainer(ExplainerAlgorithm):  # type: ignore[misc]  # PyG ships no t
     def _prediction(self, model: torch.nn.Module, x: Any, edge_index: Any, extras: dict[str, Any]) -> Tensor:
         """The model's output [r, c] on the whole input."""
         with evaluating(model):
-            out = selected(model(x, edge_index, **extras), self.request.graph.select)
+            out = explained_tensor(model(x, edge_index, **extras), self.request.graph.select)
         if out.dim() < 2:
             one_row = out.dim() == 0 or self.model_config.mode == ModelMode.multiclass_classification
             out = out.reshape(1, -1) if one_row else out.unsqueeze(1)
@@ -128,7 +128,7 @@ class MAGEExplainer(ExplainerAlgorithm):  # type: ignore[misc]  # PyG ships no t
         self, model: torch.nn.Module, part: InputPart, output: ExplainedRow, prediction: Tensor
     ) -> ExplainedPart:
         fields = {**self._call(part.call), **part.place, **self._configured(output)}
-        # What the user says of the model goes before what is read from the configuration.
+        # The user's settings take precedence over the configuration.
         request = self.request.changed(**{name: fields[name] for name in fields.keys() - self._given})
         explanation = self._explained(model, part, request)
         self._check(explanation, prediction[output.row], output)

@@ -18,7 +18,7 @@ from mage.games.model_game import ModelGame
 from mage.indices import IndexRequest, compute_interactions
 
 Kind = str | None  # a type of nodes; None where the graph has none
-_EXACT = 10  # players whose coalitions are all asked for
+_EXACT = 10  # up to this number of players all coalitions are evaluated
 _QUERIES = 1000  # coalitions for more of them
 _MOST_ENTRIES = 512  # single numbers that play; above, a column of all chosen nodes is one player
 _LEAST_ORDERINGS = 4
@@ -129,15 +129,15 @@ class FeatureGames:
 
         def value(masks: Masks) -> Floats:
             present = torch.from_numpy(np.pad(masks, ((0, 0), (0, 1)), constant_values=True)).to(device)
-            everyone = torch.ones(len(masks), participants.graph.num_nodes, dtype=torch.bool, device=device)
+            all_nodes = torch.ones(len(masks), participants.graph.num_nodes, dtype=torch.bool, device=device)
             parts = []
             try:
                 with runner.evaluating():
-                    # What is shown is noted for a whole portion; nobody may run a part of it alone.
-                    sizes = [1] * len(masks) if runner.selections else runner.portions(everyone)
+                    # The presence masks are set for a whole portion, so no part of it may be run alone.
+                    sizes = [1] * len(masks) if runner.selections else runner.portions(all_nodes)
                     for portion in torch.split(torch.arange(len(masks), device=device), sizes):
                         self._call.shown = {kind: present[portion][:, each] for kind, each in player.items()}
-                        outputs = runner.outputs(participants.graph, everyone[portion], participants.target_rows)
+                        outputs = runner.outputs(participants.graph, all_nodes[portion], participants.target_rows)
                         parts.append(game.readout(outputs))
             finally:
                 self._call.shown = {}

@@ -13,7 +13,7 @@ from torch_geometric.data import HeteroData
 
 from mage._core.typing import Floats
 from mage._torch.evaluation import agree, evaluating, resolution_of
-from mage._torch.selection import selected
+from mage._torch.output_selection import explained_tensor
 from mage._torch.signatures import unwrapped
 from mage._torch.typed_graph import TypedGraph
 from mage.pyg.call import COUNTS
@@ -274,7 +274,7 @@ class TypedInput:
         features = {kind: value for (name, kind), value in moved.items() if name == "x"}
         try:
             with evaluating(model):
-                out = selected(model(features, edges, **extras), select)
+                out = explained_tensor(model(features, edges, **extras), select)
         except Exception:  # a model that fails then is not one whose rows follow
             return False
         return out.numel() == expected.numel() and agree(

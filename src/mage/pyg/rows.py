@@ -56,7 +56,7 @@ def explained_rows(
         prediction: The model's output [r, c].
         mode: What the model does.
         index: Rows; all by default.
-        target: The class of each row (of each label); numbers of a regression are not looked at.
+        target: The class of each row (of each label); ignored for regression.
     """
     count, columns = prediction.shape
     apart = mode != ModelMode.multiclass_classification and columns > 1

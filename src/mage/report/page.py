@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from mage._core.checks import checked_flag, checked_list, checked_text, checked_texts
 from mage._core.files import atomic_path
 from mage.drawing import drawable
-from mage.drawing.scenes import drawn_nodes
+from mage.drawing.scene_builders import drawn_nodes
 from mage.explanation.outcomes import class_name, percent
 from mage.explanation.subject import SentenceSubject
 from mage.report.agreement import agreement_card

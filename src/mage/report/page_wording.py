@@ -1,4 +1,4 @@
-"""What pages say of an explanation: titles, and how it was found."""
+"""Texts of pages about an explanation: its title, and how it was computed."""
 
 from __future__ import annotations
 

@@ -97,7 +97,7 @@ class Sentence:
 
 
 def renderer(sentence: Sentence, absent: Absent) -> Callable[[Masks], str]:
-    """From who is present to the text that a classifier reads."""
+    """A function from the mask of the present words to the text that a classifier reads."""
     if absent == "remove":
         return sentence.text
     if callable(absent):

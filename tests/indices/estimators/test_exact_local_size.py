@@ -8,7 +8,7 @@ import mage
 from mage.games import ModelGame
 from mage.graph import Neighbourhoods
 from mage.indices import TooManyCoalitionsError
-from mage.indices.estimators.exact_local import ExactLocal, exact_local_size, reach
+from mage.indices.estimators.exact_local import ExactLocal, exact_local_size, nodes
 from mage.indices.problem import Problem
 from mage.indices.request import IndexRequest
 from mage.models import GIN
@@ -39,8 +39,9 @@ def test_games_without_a_model_have_none():
     assert exact_local_size(problem) is None
 
 
-def test_auto_has_a_lower_limit(monkeypatch):
-    monkeypatch.setattr(reach, "AUTO_NEIGHBOURHOODS", 8)
-    with pytest.raises(TooManyCoalitionsError, match="more than 8 "):
-        ExactLocal().estimate(pose(method="auto"), None, False)
+def test_too_many_neighbourhoods_are_refused(monkeypatch):
     assert ExactLocal().estimate(pose(method="exact-local"), None, False).exact
+    monkeypatch.setattr(nodes, "MOST_NEIGHBOURHOODS", 8)
+    for method in ("auto", "exact-local"):
+        with pytest.raises(TooManyCoalitionsError, match="more than 8 "):
+            ExactLocal().estimate(pose(method=method), None, False)

@@ -8,7 +8,7 @@ import pytest
 
 import mage
 from mage.indices import ESTIMATORS, Estimator, IndexRequest, register_estimator
-from mage.indices.errors import Estimate
+from mage.indices.estimate import Estimate
 from mage.testing import random_game
 
 

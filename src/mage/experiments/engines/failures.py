@@ -1,4 +1,4 @@
-"""Jobs that have no result, and what is said of them."""
+"""Failures: records of jobs that have no result."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ ATTEMPTS = 3
 
 @dataclass(frozen=True)
 class Failure:
-    """What became of a job that has no result.
+    """Why a job has no result.
 
     Args:
         kind: ``"error"`` (it raised an exception), ``"death"`` (its worker died) or ``"timeout"``.

@@ -1,4 +1,4 @@
-"""Ends of a run that come from outside: time limits, and signals that ask it to stop."""
+"""Limits of a run from outside: time limits, and signals to stop."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 
 
 def checked_timeout(timeout: float | None) -> float | None:
-    """A time limit that leaves some time."""
+    """A time limit in seconds, checked to be positive."""
     if timeout is not None and not timeout > 0:
         raise ValueError(f"timeout must be more than 0 seconds, got {timeout}")
     return timeout

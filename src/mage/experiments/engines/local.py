@@ -10,10 +10,10 @@ from multiprocessing.connection import wait
 
 from mage._core.checks import checked_whole
 from mage.experiments.engines.base import Engine, EngineError, JobType, Outcomes, Payload
-from mage.experiments.engines.crew import Crew
 from mage.experiments.engines.failures import run_job
 from mage.experiments.engines.limits import checked_timeout
-from mage.experiments.engines.packing import pack
+from mage.experiments.engines.serialization import pack
+from mage.experiments.engines.worker_pool import WorkerPool
 from mage.experiments.engines.workers import LocalWorker, process_context
 
 
@@ -55,4 +55,4 @@ class LocalEngine(Engine):
         """Each job with its result, as it is done."""
         self.prepare()
         content = pack(payload)
-        yield from Crew(self.workers, lambda: LocalWorker(content), wait, self.timeout).run(iter(jobs))
+        yield from WorkerPool(self.workers, lambda: LocalWorker(content), wait, self.timeout).run(iter(jobs))

@@ -10,10 +10,10 @@ from mage._core.checks import checked_whole
 from mage._core.importing import error_line
 from mage._core.optional import require
 from mage.experiments.engines.base import Engine, JobType, Outcomes, Payload
-from mage.experiments.engines.crew import Crew, Worker
 from mage.experiments.engines.failures import Failure
 from mage.experiments.engines.limits import checked_timeout
-from mage.experiments.engines.packing import answer, pack, unpack
+from mage.experiments.engines.serialization import pack, run_packed_job, unpack
+from mage.experiments.engines.worker_pool import Worker, WorkerPool
 
 
 class RayEngine(Engine):
@@ -59,8 +59,10 @@ class RayEngine(Engine):
             size = self.workers or max(1, int(ray.cluster_resources().get("CPU", 1)))
             # Deaths are counted here. Without events the head node keeps nothing of a job when it is done.
             actor = ray.remote(num_cpus=1, num_gpus=self.gpus, max_restarts=0, enable_task_events=False)(_Actor)
-            crew = Crew(size, lambda: _RayWorker(lambda: actor.remote(shared, self.gpus > 0)), _wait, self.timeout)
-            yield from crew.run(iter(jobs))
+            pool = WorkerPool(
+                size, lambda: _RayWorker(lambda: actor.remote(shared, self.gpus > 0)), _wait, self.timeout
+            )
+            yield from pool.run(iter(jobs))
         finally:
             # A cluster that was connected to before stays connected.
             if started:
@@ -148,4 +150,4 @@ class _Actor:
 
     def work(self, job: bytes) -> bytes:
         """The packed result of a packed job."""
-        return answer(self._payload, job)
+        return run_packed_job(self._payload, job)

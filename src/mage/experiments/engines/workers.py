@@ -1,4 +1,4 @@
-"""A worker process of the local engine, and its end in the run that started it."""
+"""A worker process of the local engine, and the object by which the run controls it."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from multiprocessing.connection import Connection
 from typing import Any
 
 from mage.experiments.engines.base import Payload
-from mage.experiments.engines.crew import PATIENCE, Worker
 from mage.experiments.engines.failures import Failure
-from mage.experiments.engines.packing import answer, pack, unpack
+from mage.experiments.engines.serialization import pack, run_packed_job, unpack
+from mage.experiments.engines.worker_pool import PATIENCE, Worker
 
 
 def process_context() -> Any:
@@ -40,15 +40,15 @@ class LocalWorker(Worker):
     def __init__(self, payload: bytes) -> None:
         super().__init__()
         context = process_context()
-        self._connection, theirs = context.Pipe()
-        leash, self._leash = context.Pipe(duplex=False)
-        self._process = context.Process(target=serve, args=(theirs, leash), daemon=True)
+        self._connection, worker_end = context.Pipe()
+        run_monitor, self._run_monitor = context.Pipe(duplex=False)
+        self._process = context.Process(target=serve, args=(worker_end, run_monitor), daemon=True)
         self._process.start()
-        theirs.close()
-        leash.close()
-        # A worker in compiled code takes nothing in. Its run must be able to stop it, so it does not wait for it.
+        worker_end.close()
+        run_monitor.close()
+        # Sending blocks while a worker is in compiled code. A thread sends, so that the run can still stop the worker.
         self._outbox: queue.SimpleQueue[bytes | None] = queue.SimpleQueue()
-        self._sender = threading.Thread(target=_send, args=(self._connection, self._outbox), daemon=True)
+        self._sender = threading.Thread(target=_send_queued, args=(self._connection, self._outbox), daemon=True)
         self._sender.start()
         self.post(payload)
 
@@ -76,11 +76,11 @@ class LocalWorker(Worker):
         self._process.kill()
         self._process.join()
         self._outbox.put(None)
-        # Nobody reads any more, so that what waits to be sent fails; unless the worker has left processes behind.
+        # The pipe has no reader now, so the sender fails and ends, unless child processes of the worker still live.
         self._sender.join(PATIENCE)
         if not self._sender.is_alive():
             self._connection.close()
-        self._leash.close()
+        self._run_monitor.close()
         code = self._process.exitcode
         if code is not None and code < 0:
             with contextlib.suppress(ValueError):
@@ -92,25 +92,25 @@ class LocalWorker(Worker):
         self.post(b"")
 
 
-def _send(connection: Connection, outbox: queue.SimpleQueue[bytes | None]) -> None:
-    """Send what is in a queue until its end, or that of the worker, which is noticed elsewhere; nothing is lost."""
+def _send_queued(connection: Connection, outbox: queue.SimpleQueue[bytes | None]) -> None:
+    """Send the content of a queue, up to None. If the worker dies, its jobs are queued again by the pool."""
     with contextlib.suppress(OSError):
         while (content := outbox.get()) is not None:
             connection.send_bytes(content)
 
 
-def serve(connection: Connection, leash: Connection) -> None:
-    """The life of a worker: it gets the payload, says that it is ready, and works on jobs until there are no more.
+def serve(connection: Connection, run_monitor: Connection) -> None:
+    """Main function of a worker: receive the payload, report that it is ready, and compute jobs until the last one.
 
     Args:
         connection: Jobs come in, results go out.
-        leash: Its other end is closed when the run is gone.
+        run_monitor: A pipe whose other end is closed when the run has ended.
     """
-    _end_with(leash)
+    _end_with_run(run_monitor)
     # Ctrl-C reaches all processes of a terminal; the run decides what becomes of its workers.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     inbox: queue.SimpleQueue[bytes] = queue.SimpleQueue()
-    threading.Thread(target=_listen, args=(connection, inbox), daemon=True).start()
+    threading.Thread(target=_receive, args=(connection, inbox), daemon=True).start()
     try:
         import torch
 
@@ -121,21 +121,21 @@ def serve(connection: Connection, leash: Connection) -> None:
         return
     connection.send_bytes(pack(None))
     while content := inbox.get():
-        connection.send_bytes(answer(payload, content))
+        connection.send_bytes(run_packed_job(payload, content))
 
 
-def _end_with(leash: Connection) -> None:
-    """Have the system end this process when the run is gone, also in compiled code that lets no thread listen."""
+def _end_with_run(run_monitor: Connection) -> None:
+    """Let the system kill this process when the run has ended, also during compiled code, where no thread can react."""
     if sys.platform == "linux":
         import fcntl
 
-        fcntl.fcntl(leash, fcntl.F_SETOWN, os.getpid())
-        fcntl.fcntl(leash, fcntl.F_SETSIG, signal.SIGKILL)
-        fcntl.fcntl(leash, fcntl.F_SETFL, fcntl.fcntl(leash, fcntl.F_GETFL) | os.O_ASYNC)
+        fcntl.fcntl(run_monitor, fcntl.F_SETOWN, os.getpid())
+        fcntl.fcntl(run_monitor, fcntl.F_SETSIG, signal.SIGKILL)
+        fcntl.fcntl(run_monitor, fcntl.F_SETFL, fcntl.fcntl(run_monitor, fcntl.F_GETFL) | os.O_ASYNC)
 
 
-def _listen(connection: Connection, inbox: queue.SimpleQueue[bytes]) -> None:
-    """Take in what comes. The system closes the other end when the run is gone, however it went: then leave at once."""
+def _receive(connection: Connection, inbox: queue.SimpleQueue[bytes]) -> None:
+    """Queue all that is received. When the run ends, the system closes the pipe, and this process exits at once."""
     while True:
         try:
             inbox.put(connection.recv_bytes())

@@ -9,8 +9,8 @@ from collections.abc import Sequence
 from mage.experiments.all_tables import load_tables
 from mage.experiments.cells import Cell
 from mage.experiments.pages.blocks import sections
-from mage.experiments.pages.cells import mixed, tables
 from mage.experiments.pages.reproduction import reproduction
+from mage.experiments.pages.stored_cells import mixed, tables
 from mage.experiments.records import Record
 from mage.metrics import Metric
 from mage.report.shell import asset, document
@@ -30,7 +30,7 @@ def benchmark_page(records: Sequence[Record], skipped: Sequence[tuple[str, str]]
     """The page of a store of results.
 
     Args:
-        records: What the store holds; see :func:`mage.experiments.pages.cells.read_parts`.
+        records: What the store holds; see :func:`mage.experiments.pages.stored_cells.read_parts`.
         skipped: Files that could not be read, with the reason.
         title: Heading.
     """
@@ -111,7 +111,7 @@ def _panel(cells: Sequence[Cell]) -> str:
 
 
 def _gaps(cells: Sequence[Cell]) -> str:
-    """Methods without a result on some graphs, which they refused or failed on, with the reasons."""
+    """Methods that refused or failed on some graphs, with the reasons."""
     reasons = {cell.method.name: cell for cell in cells if cell.failed}
     return "".join(
         f'<p class="faint">{html.escape(cell.title)}, no result {cell.failed} times: {html.escape(cell.gap)}</p>'

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 
 from mage.drawing.type_widths import text_width
 from mage.experiments.cells import Cell
-from mage.experiments.pages.standing import Cost, Ranks
+from mage.experiments.pages.ranking import Cost, Ranks
 
 _OURS, _PAPER, _GREY, _INK = "#00755a", "#b35900", "#9a9a9a", "#555555"
 _ROW, _LABEL, _PANEL, _GAP = 15, 190, 150, 14

@@ -12,7 +12,7 @@ from mage.experiments.all_tables import AllTables, CellStatus, by_method, load_t
 from mage.experiments.cells import Cell, make_cell
 from mage.experiments.pages.blocks import Block, Heading, Illustration, Listing, Paragraph, TextTable
 from mage.experiments.pages.plots import dot_plot, frontier_plot, rank_plot
-from mage.experiments.pages.standing import Place, costs, is_black_box, places, quality, ranks
+from mage.experiments.pages.ranking import Place, costs, is_black_box, places, quality, ranks
 from mage.experiments.records import Record
 from mage.experiments.spec import Column, Experiment, Method
 from mage.metrics import find_metric
@@ -49,16 +49,16 @@ def table_cells(experiment: Experiment, tables: AllTables, records: Sequence[Rec
     """All cells of an experiment, with results or without."""
     groups = by_method(records)
     wanted = {cell.name: cell.wanted for cell in tables.cells}
-    found = []
+    cells = []
     for column in experiment.columns:
         for method in experiment.methods:
             name = method_name(column, method)
             results = groups.get(name, [])
-            found += [
+            cells += [
                 make_cell(experiment, column, method, metric, results, expected=wanted.get(name, 0))
                 for metric in column.metrics
             ]
-    return found
+    return cells
 
 
 def _summary(cells: dict[str, list[Cell]], statuses: Sequence[CellStatus]) -> Iterator[Block]:
@@ -75,17 +75,17 @@ def _summary(cells: dict[str, list[Cell]], statuses: Sequence[CellStatus]) -> It
     columns = quality(compared)
     methods = {cell.method.name: cell.method for cell in compared}
     rivals = {name for name, method in methods.items() if name not in _OURS and is_black_box(method)}
-    standing = places(columns, _PLAIN, rivals)
+    plain_places = places(columns, _PLAIN, rivals)
     lines = []
-    if standing:
-        first = [place for place in standing if place.is_first]
+    if plain_places:
+        first = [place for place in plain_places if place.is_first]
         lines.append(
-            f"The plain call is first, or within one standard error of the first, in {len(first)} of {len(standing)} "
-            f"cells among the methods that treat the model as a black box."
+            f"The plain call is first, or within one standard error of the first, in {len(first)} of "
+            f"{len(plain_places)} cells among the methods that treat the model as a black box."
             + (f" In {waiting} cells it has not been run yet." if (waiting := _not_run(compared)) else "")
         )
-        lines += [f"Not there: {_place_text(place)}." for place in standing if not place.is_first]
-        with_paper = [place.cell for place in standing if _paper_mage(columns, place) is not None]
+        lines += [f"Not there: {_place_text(place)}." for place in plain_places if not place.is_first]
+        with_paper = [place.cell for place in plain_places if _paper_mage(columns, place) is not None]
         below = [cell for cell in with_paper if _value(cell) < (_paper_mage_of(columns, cell) or -math.inf) - 5e-4]
         lines.append(
             f"It reaches the paper's figure of MAGE in {len(with_paper) - len(below)} of {len(with_paper)} cells."
@@ -129,22 +129,22 @@ def _comparison(cells: Sequence[Cell]) -> Iterator[Block]:
     # A method that has hardly been run would leave few columns to compare.
     methods = [name for name in titles if 2 * sum(name in by_name for by_name in columns.values()) >= len(columns)]
     yield Heading("All methods over all cells")
-    if (standing := ranks(columns, methods)) is not None:
+    if (mean_ranks := ranks(columns, methods)) is not None:
         yield Paragraph(
             f"Mean ranks of the methods that were run on at least half of the datasets and networks, over the "
-            f"{standing.columns} that have figures for all of them. Mean ranks that are closer than the critical "
+            f"{mean_ranks.columns} that have figures for all of them. Mean ranks that are closer than the critical "
             f"difference could differ by chance."
         )
         yield Illustration(
-            "ranks", rank_plot(standing, titles), "Mean ranks of the methods with the critical difference"
+            "ranks", rank_plot(mean_ranks, titles), "Mean ranks of the methods with the critical difference"
         )
     for metric, heading in (("queries", "queries of the model"), ("cpu_seconds", "CPU seconds per graph")):
         points = costs(cells, methods, metric)
         if points:
-            ahead = ", ".join(titles[cost.method] for cost in points if cost.on_frontier)
+            frontier = ", ".join(titles[cost.method] for cost in points if cost.on_frontier)
             yield Paragraph(
                 f"Mean F1 or AMI against {heading} (geometric mean over the same cells). No method is better at no "
-                f"higher cost than {ahead}. Training of methods that learn is not counted."
+                f"higher cost than {frontier}. Training of methods that learn is not counted."
             )
             yield Illustration(
                 f"frontier_{metric}", frontier_plot(points, titles, heading), f"Quality against {heading}"

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from mage.experiments.pages.benchmark import benchmark_page, benchmark_sections, benchmark_style
-from mage.experiments.pages.cells import read_parts, result_files
+from mage.experiments.pages.stored_cells import read_parts, result_files
 from mage.report.corpus import corpus_page
 from mage.report.corpus.entries import read_entries
 

@@ -12,11 +12,11 @@ import numpy as np
 
 from mage._core.fingerprint import graph_fingerprint, model_fingerprint
 from mage._version import __version__
-from mage.experiments.claims import Job
 from mage.experiments.engines import Payload
 from mage.experiments.inputs import Inputs
 from mage.experiments.plan import Batch, CellName, Procedure, Testbed, further_metrics
 from mage.experiments.records import Record
+from mage.experiments.run_loop import Job
 from mage.experiments.spec import Column, Experiment, Method
 from mage.experiments.store import key_of
 from mage.metrics import ExplainedGraph, measure_case
@@ -173,7 +173,7 @@ def explanation_record(case: ExplainedGraph, metrics: Sequence[str]) -> Record:
     }
 
 
-class _Unable:
+class _RefusingExplainer:
     """Takes the place of an explainer that cannot be taught, and refuses each graph for that reason."""
 
     def __init__(self, reason: str) -> None:
@@ -241,16 +241,18 @@ class GraphProcedure(Procedure):
                     explainer.fit(testbed.model, self.inputs.dataset(testbed.dataset), batch.seed)
             except UnsupportedError as error:
                 # What a method cannot do is a result, and is kept as one.
-                explainer = _Unable(str(error))
+                explainer = _RefusingExplainer(str(error))
             except (ValueError, ImportError) as error:
                 # One method that cannot be made or taught is a gap in the table; the others go on.
                 gaps[testbed.dataset, testbed.model_name, method.name] = str(error)
                 continue
             instances[name] = explainer
-        able = [batch for batch in batches if instances[batch.testbed, batch.methods[0].name, batch.seed] is not None]
+        batches_to_run = [
+            batch for batch in batches if instances[batch.testbed, batch.methods[0].name, batch.seed] is not None
+        ]
         models = [testbed.model for testbed in self.testbeds]
         wholes = [testbed.whole for testbed in self.testbeds]
-        return Payload(explain_job, GraphWorkload(models, wholes, instances)), able
+        return Payload(explain_job, GraphWorkload(models, wholes, instances)), batches_to_run
 
     def jobs(self, batch: Batch) -> list[GraphJob]:
         """The graphs of a batch."""

@@ -14,12 +14,12 @@ from rich.table import Table
 
 from mage._core.checks import checked_whole
 from mage._core.fingerprint import update
-from mage.experiments.claims import Job
 from mage.experiments.engines import Payload
 from mage.experiments.inputs import Inputs
 from mage.experiments.plan import Batch, CellName, Procedure, Testbed
 from mage.experiments.procedures.paired_orders import paired_tables
 from mage.experiments.records import Record
+from mage.experiments.run_loop import Job
 from mage.experiments.spec import Column, Experiment, Method
 from mage.experiments.store import key_of
 from mage.games import Game
@@ -161,7 +161,7 @@ def measure_image(workload: ImageWorkload, job: ImageJob) -> list[Record]:
     )
     measured = []
     for name in job.indices:
-        # A game of its own counts what this index needs, whatever the others asked for before.
+        # A separate game for each index counts the queries of this index alone.
         counted = Game(game.worth, game.num_players, game.graph, baseline=0.0)
         index = interactions(
             counted, name, method="permutation", permutations=settings.permutations, seed=job.seed, progress=False
@@ -204,7 +204,7 @@ class GroupAttribution(Procedure):
         return ImageTestbed(column.dataset, column.model, classifier, images, fill)
 
     def batches(self, number: int, column: Column, methods: Sequence[Method], size: int) -> Iterator[Batch]:
-        """Batches of all methods: what the classifier says of an image serves all of them."""
+        """Batches of all methods: they share the outputs of the classifier for an image."""
         testbed: ImageTestbed = self.testbeds[number]
         every, step = list(testbed.images), max(1, size // max(1, len(methods)))
         for seed in self.experiment.seeds if methods else ():

@@ -6,7 +6,7 @@ import math
 
 from mage._core.progress import progress_bar
 from mage.indices.closed_form import ClosedForm
-from mage.indices.errors import Estimate
+from mage.indices.estimate import Estimate
 from mage.indices.estimators.protocol import Estimator
 from mage.indices.problem import Problem
 from mage.indices.stopping import Monitor
@@ -30,7 +30,7 @@ class Exact(Estimator):
     needs = "as many queries as there are connected coalitions"
 
     def refusal(self, problem: Problem) -> Exception | None:
-        """Too many connected coalitions, with their number and the ways out."""
+        """A reason where there are too many connected coalitions: their number, and alternatives."""
         graph, budget = problem.graph, problem.request.budget or DEFAULT_BUDGET
         if graph.count_connected(cap=budget) <= budget or fits_by_states(problem, budget):
             return None

@@ -18,7 +18,7 @@ import numpy as np
 from mage._core.typing import Bits, Floats
 from mage._kernels import random_sets as kernels
 from mage.graph import packing
-from mage.indices.errors import Estimate
+from mage.indices.estimate import Estimate
 from mage.indices.estimators.protocol import Estimator
 from mage.indices.estimators.sampling import Draws, Terms, average, collected
 from mage.indices.problem import Problem

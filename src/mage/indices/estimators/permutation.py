@@ -11,7 +11,7 @@ from mage._core.typing import Integers
 from mage._kernels import permutation as kernels
 from mage.games.memo import CoalitionTable
 from mage.indices.boundary import boundary_coalitions
-from mage.indices.errors import Estimate
+from mage.indices.estimate import Estimate
 from mage.indices.estimators.protocol import Estimator
 from mage.indices.estimators.sampling import Draws, Terms, average, collected
 from mage.indices.families import shapley_taylor
@@ -36,7 +36,7 @@ class Permutation(Estimator):
     fields = frozenset({"permutations", "orderings", "antithetic"})
 
     def refusal(self, problem: Problem) -> Exception | None:
-        """An index that is no average over orderings, or orderings of another number of players."""
+        """A reason where the index is not an average over orderings, or orderings do not fit the players."""
         for size, measure in problem.measures.items():
             if measure != shapley_taylor.measure(size, problem.order):
                 return ValueError(
@@ -67,7 +67,7 @@ class Permutation(Estimator):
 
 
 def orderings_fit(problem: Problem, orderings: int, budget: int) -> bool:
-    """Whether so many random orderings need at most ``budget`` different coalitions; no worth is asked for."""
+    """Whether so many random orderings need at most ``budget`` different coalitions; evaluates none."""
     source = random_orderings(problem.num_players, problem.request.antithetic, problem.request.seed)
     table = CoalitionTable(problem.graph.adjacency_bits.shape[1])
     table.intern(boundary_coalitions(problem.graph, problem.measures).members)

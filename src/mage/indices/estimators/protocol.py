@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from typing import ClassVar
 
-from mage.indices.errors import Estimate
+from mage.indices.estimate import Estimate
 from mage.indices.problem import Problem
 from mage.indices.stopping import Monitor
 

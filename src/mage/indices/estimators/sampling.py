@@ -15,8 +15,9 @@ from mage._kernels import moments as kernels
 from mage.games.memo import CoalitionTable
 from mage.graph import CoalitionBlock, PlayerGraph
 from mage.indices.boundary import boundary_coalitions, boundary_values
-from mage.indices.errors import Estimate, num_parts, widening
+from mage.indices.estimate import Estimate
 from mage.indices.problem import Problem
+from mage.indices.standard_errors import num_parts, widening
 from mage.indices.stopping import Monitor
 from mage.indices.subsets import subsets_of_size
 
@@ -72,7 +73,7 @@ class Draws:
     """Random draws whose average is the index.
 
     Attributes:
-        batches: Terms of the draws, in batches after which a run may be looked at.
+        batches: Terms of the draws, in batches; the monitor is called after each.
         count: How many draws there are in all.
         unit: Draws that belong together; units are independent of each other.
         name: What one unit is called.

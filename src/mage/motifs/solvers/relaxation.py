@@ -19,7 +19,7 @@ from mage._core.typing import Floats, Integers, Masks
 from mage.motifs.problem import MotifProblem
 
 ORDERS = np.array([(0, 1, 2), (0, 2, 1), (1, 0, 2), (1, 2, 0), (2, 0, 1), (2, 1, 0)])
-"""The six ways in which members see a triple: who sees, whom, and together with whom."""
+"""The six orders (i, j, k) of a triple: node i has one share of its weight for j together with k."""
 
 _STALLED = 5  # rounds without progress after which steps are halved
 _SMALLEST_STEP = 0.02

@@ -15,9 +15,9 @@ from mage.motifs.solvers.protocol import Outcome
 from mage.motifs.solvers.relaxation import Division, views_of
 
 _ROUNDS = 100
-_EASY = 2_000  # search nodes that the plain bound is given; half with triples, where a node costs more
-_HARD = 20_000  # search nodes after which a better family is looked for
-_DIVES = 8
+_PLAIN_NODES = 2_000  # search nodes with the plain bound; half as many with triples, where a node costs more
+_TIGHTENED_NODES = 20_000  # search nodes with the tightened bound, before a better start is searched
+_RESTARTS = 8
 
 
 def search_motifs(problem: MotifProblem, start: Integers | None, node_limit: int) -> Outcome:
@@ -32,15 +32,15 @@ def search_motifs(problem: MotifProblem, start: Integers | None, node_limit: int
         The best family (``start`` if nothing beats it; None if there is no feasible one) and a bound on any family.
     """
     division = Division.even(problem)
-    easy = _EASY // 2 if len(problem.triples) else _EASY
+    plain_nodes = _PLAIN_NODES // 2 if len(problem.triples) else _PLAIN_NODES
     best, bound, work = start, math.inf, 0
-    # Most problems fall to the plain bound at once; only the others are worth the better one, and few a better start.
-    for stage, nodes in enumerate((easy, _HARD, node_limit)):
+    # The plain bound solves most problems at once. Only the others need the tightened bound, and few a better start.
+    for stage, nodes in enumerate((plain_nodes, _TIGHTENED_NODES, node_limit)):
         limit = min(nodes, node_limit - work)
         if stage == 1:
             division = division.tightened(problem, 0.0 if best is None else problem.objective(best), _ROUNDS)
         if stage == 2 and best is not None and not problem.required.any():
-            best = _polished(problem, division, best)
+            best = _better_start(problem, division, best)
         outcome = run_search(problem, division, best, limit)
         best, bound, work = outcome.labels, min(bound, outcome.bound), work + outcome.work
         if outcome.work < limit or work == node_limit:
@@ -48,19 +48,19 @@ def search_motifs(problem: MotifProblem, start: Integers | None, node_limit: int
     return Outcome(best, bound, work)
 
 
-def _polished(problem: MotifProblem, division: Division, labels: Integers) -> Integers:
-    """The best family after moves of single nodes, from a family and from some that avoid the heart of those before."""
+def _better_start(problem: MotifProblem, division: Division, labels: Integers) -> Integers:
+    """The best family that local search finds, from a family and from restarts without the strongest nodes so far."""
     best = labels = improved(problem, labels)
     forbidden = problem.forbidden.copy()
-    for _ in range(_DIVES):
+    for _ in range(_RESTARTS):
         strongest = labels == 1
         if not strongest.any():
             break
         side = problem.side_of(strongest)
         worths = problem.node[side] + problem.pair[side] @ strongest
         forbidden[np.argmax(np.where(strongest, worths, -np.inf))] = True
-        dive = run_search(replace(problem, forbidden=forbidden.copy()), division, None, 3 * problem.max_nodes)
-        labels = improved(problem, problem.nothing if dive.labels is None else dive.labels)
+        restart = run_search(replace(problem, forbidden=forbidden.copy()), division, None, 3 * problem.max_nodes)
+        labels = improved(problem, problem.no_motifs if restart.labels is None else restart.labels)
         best = max(best, labels, key=problem.objective)
     return best
 
@@ -69,24 +69,24 @@ def run_search(problem: MotifProblem, division: Division, start: Integers | None
     """One run of the compiled search with the bound that a division gives."""
     n, depths = problem.num_nodes, problem.max_nodes + 2
     views = views_of(problem, division)
-    seen = np.empty((depths + 1 if len(problem.triples) else 2, n, n))
-    seen[:2] = division.shares
-    seen[:2, np.arange(n), np.arange(n)] = -np.inf
-    # A bonus for each required node that no weights outdo makes all families without one worthless.
+    seen_shares = np.empty((depths + 1 if len(problem.triples) else 2, n, n))
+    seen_shares[:2] = division.shares
+    seen_shares[:2, np.arange(n), np.arange(n)] = -np.inf
+    # Each required node has a bonus larger than all weights, so that a family without one can never be the best.
     bonus = 3 * problem.largest_worth if problem.required.any() else 0.0
-    complete = bonus * problem.required.sum()
-    may, gain = _integers(3 * depths, n), np.zeros((3 * depths, n))
+    total_bonus = bonus * problem.required.sum()
+    allowed, node_gains = _integers(3 * depths, n), np.zeros((3 * depths, n))
     sides = np.tile(np.array([0, 0, 1]), depths)
     for side in (0, 1):
-        may[1 + side] = ~problem.forbidden & (side in problem.useful_sides)
-        gain[1 + side :: 3] = problem.node[side] + bonus * problem.required
-    to_beat = complete - 1.5 * problem.largest_worth if bonus else 0.0
+        allowed[1 + side] = ~problem.forbidden & (side in problem.useful_sides)
+        node_gains[1 + side :: 3] = problem.node[side] + bonus * problem.required
+    to_beat = total_bonus - 1.5 * problem.largest_worth if bonus else 0.0
     if start is not None:
-        to_beat = complete + problem.objective(start)
+        to_beat = total_bonus + problem.objective(start)
     path, bounds = _integers(2, depths), np.zeros(depths)
     best, depth, work = best_family(
         *problem.adjacency_lists,
-        seen.reshape(-1, n),
+        seen_shares.reshape(-1, n),
         views.ranking,
         views.view_starts,
         views.view_others,
@@ -94,8 +94,8 @@ def run_search(problem: MotifProblem, division: Division, start: Integers | None
         views.join_starts,
         views.join_pairs,
         views.join_shares,
-        may,
-        gain,
+        allowed,
+        node_gains,
         sides,
         sides.copy(),
         _integers(depths),
@@ -111,15 +111,15 @@ def run_search(problem: MotifProblem, division: Division, start: Integers | None
         problem.num_motifs,
         problem.max_nodes,
         to_beat,
-        problem.tolerance + 1e-15 * complete,
+        problem.tolerance + 1e-15 * total_bonus,
         node_limit,
     )
-    upper = max([best, *bounds[: depth + 1].tolist()]) - complete
+    upper = max([best, *bounds[: depth + 1].tolist()]) - total_bonus
     count = path[0, 0]
     if count == 0:
-        nothing = None if problem.required.any() else problem.nothing
-        return Outcome(nothing if start is None else start, upper, work)
-    labels = problem.nothing
+        empty = None if problem.required.any() else problem.no_motifs
+        return Outcome(empty if start is None else start, upper, work)
+    labels = problem.no_motifs
     labels[path[0, 1 : count + 1]] = path[1, 1 : count + 1]
     return Outcome(labels, upper, work)
 

@@ -13,7 +13,7 @@ import numpy as np
 from mage.drawing import drawable, pattern_scene, pattern_svg, scene_of, scene_svg
 from mage.drawing.labelled_graphs import Catalogue, LabelledGraph, embedding, holds
 from mage.drawing.pattern_names import pattern_name, pattern_text
-from mage.drawing.scenes import drawn_nodes
+from mage.drawing.scene_builders import drawn_nodes
 from mage.explanation.subject import SentenceSubject
 from mage.metrics import node_f1
 from mage.motifs import PROVEN

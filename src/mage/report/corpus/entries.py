@@ -1,4 +1,4 @@
-"""The explanations of a folder, read and made comparable: labelled graphs, classes, right or wrong."""
+"""The explanations of a folder as entries that can be compared: labelled graphs, classes, right or wrong."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pathlib import Path
 from mage.drawing import Molecule, molecule_of, words_of
 from mage.drawing.labelled_graphs import LabelledGraph
 from mage.drawing.motif_names import molecule_graph
-from mage.drawing.scenes import types_of
+from mage.drawing.scene_builders import types_of
 from mage.explanation import Explanation, Origin
 
 _NUMBERED = re.compile(r"(\d{6,})-[0-9a-f]{16}\.mage")

@@ -128,13 +128,15 @@ def _too_many(budget: int, radius: int) -> ValueError:
 
 
 def check_coalitions(graph: PlayerGraph, seed: int) -> Masks:
-    """Coalitions on which the property is checked: of few players all, otherwise any, connected ones, and everybody."""
+    """Coalitions on which the property is checked: of few players all, else random ones, connected ones, and V."""
     players = graph.num_players
     if players <= _ALL_CHECKED:
         return np.asarray((np.arange(1, 1 << players)[:, None] >> np.arange(players)) & 1 == 1)
     generator = np.random.default_rng(seed)
-    anyone = generator.random((CHECKS, players)) < generator.random((CHECKS, 1))
-    return np.concatenate([anyone, graph.sample_connected(CHECKS, generator), np.ones((1, players), dtype=np.bool_)])
+    random_coalitions = generator.random((CHECKS, players)) < generator.random((CHECKS, 1))
+    return np.concatenate(
+        [random_coalitions, graph.sample_connected(CHECKS, generator), np.ones((1, players), dtype=np.bool_)]
+    )
 
 
 def allowance(game: Game, worths: Floats, tolerance: float) -> float:

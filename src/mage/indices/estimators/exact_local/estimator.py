@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 
-from mage.indices.errors import Estimate
+from mage.indices.estimate import Estimate
 from mage.indices.estimators.exact_local.coalitions import NotLocalError, values_from_coalitions
 from mage.indices.estimators.exact_local.nodes import QUERIES_OF_A_CHECK, values_from_nodes
 from mage.indices.estimators.exact_local.reach import refinement_of
@@ -28,7 +28,7 @@ class ExactLocal(Estimator):
     fields = frozenset({"radius"})
 
     def refusal(self, problem: Problem) -> Exception | None:
-        """A game that does not know how many hops away players act together."""
+        """A reason where the game does not tell within how many hops players act together."""
         if problem.request.radius is None and problem.game.num_hops < 1:
             return ValueError(
                 "radius: say how many hops away players act together; only a model's game knows it itself"

@@ -30,7 +30,7 @@ from mage.graph import Neighbourhoods, packing
 from mage.indices.closed_form import ClosedForm
 from mage.indices.estimators.exact import TooManyCoalitionsError
 from mage.indices.estimators.exact_local.coalitions import CHECKS, NotLocalError, allowance, check_coalitions
-from mage.indices.estimators.exact_local.reach import Reach, Refinement, exact_local_size, neighbourhood_limit
+from mage.indices.estimators.exact_local.reach import MOST_NEIGHBOURHOODS, Reach, Refinement, exact_local_size
 from mage.indices.problem import Problem
 
 if TYPE_CHECKING:
@@ -38,13 +38,13 @@ if TYPE_CHECKING:
     from mage.games.node_contributions import NodeContributions
 
 _CHUNK = 1 << 12
-_FIRST_STEP = 1 << 6  # candidates looked at together at first, while almost each shows something new
+_FIRST_STEP = 1 << 6  # candidates coloured together at first, while almost each of them has a new colour
 _TREES_AT_ONCE = 1 << 14
 QUERIES_OF_A_CHECK = 2 * CHECKS + 1
 
 
 class _Examples(NamedTuple):
-    """A neighbourhood for each colour in which a root has it, in the order of the colours; and the roots."""
+    """For each colour, in their order, one neighbourhood whose root has this colour, and the root."""
 
     members: Bits
     roots: Integers
@@ -58,13 +58,13 @@ def values_from_nodes(
     Args:
         problem: The game and the index.
         contributions: What each node adds to worths.
-        refinement: What tells nodes apart.
+        refinement: The colours of nodes.
         budget: The largest number of coalitions to query.
         progress: Show a progress bar; by default on a terminal only.
     """
     game, last = problem.game, problem.game.num_queries + budget
     reach, colouring, takes_trees = refinement
-    limit = neighbourhood_limit(problem)
+    limit = MOST_NEIGHBOURHOODS
     if (exact_local_size(problem, limit) or 0) > limit:
         raise TooManyCoalitionsError(
             f"method='exact-local': nodes can see more than {limit:,} different neighbourhoods of "
@@ -72,15 +72,15 @@ def values_from_nodes(
         )
     by_root = [Neighbourhoods(game.graph, root, reach.radius) for root in range(game.num_players)]
     colours = CoalitionTable(1)
-    places, examples = _coloured(by_root, colouring, colours)
+    colour_rows, examples = _coloured(by_root, colouring, colours)
     if takes_trees:
         values = _from_trees(game, contributions, examples, colouring, last, progress)
     else:
-        coalitions = _cover(examples, colours, colouring, max(last - game.num_queries, 0))
+        coalitions = _covering_coalitions(examples, colours, colouring, max(last - game.num_queries, 0))
         values = _from_coalitions(contributions, coalitions, colours, colouring, reach, progress)
     _check(game, colours, values, refinement, problem.request.seed)
     total = ClosedForm(game.num_players, problem.measures)
-    for sets, rows in zip(by_root, places, strict=True):
+    for sets, rows in zip(by_root, colour_rows, strict=True):
         total.add_neighbourhoods(sets, values[rows])
     return total.values()
 
@@ -88,20 +88,20 @@ def values_from_nodes(
 def _coloured(
     by_root: list[Neighbourhoods], colouring: Colouring, colours: CoalitionTable
 ) -> tuple[list[NDArray[np.int32]], _Examples]:
-    """Which colour each neighbourhood of each root has, and an example of each; ``colours`` takes them in."""
-    places, members, roots = [], [], []
+    """The colour of each neighbourhood of each root, and an example of each; new colours are added to ``colours``."""
+    colour_rows, members, roots = [], [], []
     for root, sets in enumerate(by_root):
         colour_of, parts = RootColours(colouring, sets), []
         for block, _ in sets.blocks():
-            before = colours.size
+            num_before = colours.size
             rows = colours.intern(colour_of(block)[:, None])
             parts.append(rows.astype(np.int32))
             # New colours come in the order of their numbers.
-            new = np.searchsorted(np.maximum.accumulate(rows), np.arange(before, colours.size))
+            new = np.searchsorted(np.maximum.accumulate(rows), np.arange(num_before, colours.size))
             members.append(sets.among_all(block[new]))
             roots.append(np.full(len(new), root))
-        places.append(np.concatenate(parts))
-    return places, _Examples(np.concatenate(members), np.concatenate(roots))
+        colour_rows.append(np.concatenate(parts))
+    return colour_rows, _Examples(np.concatenate(members), np.concatenate(roots))
 
 
 def _too_many(needed: str) -> TooManyCoalitionsError:
@@ -126,7 +126,7 @@ def _from_trees(
     values = np.empty(count)
     with progress_bar("neighbourhoods", count, progress) as tick:
         for start in range(0, count, _TREES_AT_ONCE):
-            # Neighbourhoods as they were listed: those that come together have most of their parts in common.
+            # In the order of the list: neighbourhoods next to each other share most parts of their trees.
             rows = slice(start, start + _TREES_AT_ONCE)
             roots = examples.roots[rows]
             tree = contributions.tree(examples.members[rows], roots, colouring)
@@ -138,28 +138,28 @@ def _from_trees(
     return values
 
 
-def _cover(examples: _Examples, colours: CoalitionTable, colouring: Colouring, budget: int) -> Bits:
-    """Coalitions that show every colour: each that still shows a new one, large ones first, which show more at once."""
+def _covering_coalitions(examples: _Examples, colours: CoalitionTable, colouring: Colouring, budget: int) -> Bits:
+    """Coalitions in which every colour occurs. Large ones come first, since they hold more colours at once."""
     order = np.argsort(-packing.sizes(examples.members), kind="stable")
     candidates = examples.members[order]
-    met_before = np.zeros(len(candidates), dtype=np.bool_)
-    cover: list[int] = []
+    has_example = np.zeros(len(candidates), dtype=np.bool_)
+    rows_in_cover: list[int] = []
     start, step = 0, _FIRST_STEP
     while start < len(candidates):
-        rows = start + np.flatnonzero(~met_before[order[start : start + step]])
+        rows = start + np.flatnonzero(~has_example[order[start : start + step]])
         place, has_place = _places(colours, colouring.of_nodes(candidates[rows]))
         for number, row in enumerate(rows):
-            if not met_before[order[row]]:
-                cover.append(int(row))
-                met_before[place[number, has_place[number]]] = True
-        if len(cover) > budget:
+            if not has_example[order[row]]:
+                rows_in_cover.append(int(row))
+                has_example[place[number, has_place[number]]] = True
+        if len(rows_in_cover) > budget:
             raise _too_many(f"more than the {budget:,} queries that budget leaves")
         start, step = start + step, min(2 * step, _CHUNK)
-    return candidates[cover]
+    return candidates[rows_in_cover]
 
 
 def _places(table: CoalitionTable, colours: Bits) -> tuple[Integers, Masks]:
-    """Where colours are in the table, and whether they are there at all."""
+    """The row of each colour in the table (0 where there is none), and whether there is one."""
     place = table.find(np.ascontiguousarray(colours.reshape(-1, 1))).reshape(colours.shape)
     return np.maximum(place, 0), place >= 0
 
@@ -183,17 +183,17 @@ def _from_coalitions(
             np.maximum.at(high, place[has_place], contribution_rows[has_place])
             tick(len(block))
     scale = max(float(np.abs(high).max()), float(np.abs(low).max()), 1e-300)
-    apart = float((high - low).max()) / scale
-    if not apart * scale <= max(reach.allowed, reach.tolerance * scale):
+    difference = float((high - low).max()) / scale
+    if not difference * scale <= max(reach.allowed, reach.tolerance * scale):
         raise NotLocalError(
-            f"method='exact-local': nodes that look alike within {reach.radius} hops differ by {apart:.2g} of the "
+            f"method='exact-local': nodes that look alike within {reach.radius} hops differ by {difference:.2g} of the "
             "largest contribution; the model sees more than that"
         )
     return np.asarray((low + high) / 2)
 
 
 def _check(game: Game, colours: CoalitionTable, values: Floats, refinement: Refinement, seed: int) -> None:
-    """Compare the worths of random coalitions with the sums of what their members add."""
+    """Compare the worths of random coalitions with the sums of their members' contributions."""
     reach, colouring, _ = refinement
     coalitions = check_coalitions(game.graph, seed)
     node_colours = colouring.of_nodes(packing.pack(coalitions))

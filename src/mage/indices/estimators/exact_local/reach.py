@@ -1,4 +1,4 @@
-"""How far the contributions of nodes depend on others, and what tells nodes apart; measured on random coalitions."""
+"""How far away other nodes matter to the contribution of a node, and which nodes share one; measured by sampling."""
 
 from __future__ import annotations
 
@@ -16,21 +16,20 @@ if TYPE_CHECKING:
     from mage.games.colouring import Colouring
     from mage.games.node_contributions import NodeContributions
 
-# Each takes a quarter of a microsecond at orders 2 and 3, and as much again where most of them differ to the model.
-MOST_NEIGHBOURHOODS = 20_000_000
-AUTO_NEIGHBOURHOODS = 20_000_000  # with method="auto": less time than a surrogate takes
+# A neighbourhood takes a quarter of a microsecond at orders 2 and 3, twice as much where most have different colours.
+MOST_NEIGHBOURHOODS = 20_000_000  # less time than a surrogate takes
 _ROUNDINGS = 200  # how often a contribution may be rounded
 
 
 class Reach(NamedTuple):
-    """How far a node's contribution depends on others, and the random nodes in coalitions on which that was measured.
+    """How far away other nodes matter to a node's contribution, and the sample of nodes in coalitions that shows it.
 
     Attributes:
         hops: L, how far messages go.
         extra_hop: Whether more matters than what lies within L hops, such as the degrees of nodes at the edge of it.
         coalitions: The coalitions.
-        nodes: A node of each.
-        values: What it adds.
+        nodes: One node of each coalition.
+        values: The contributions of these nodes.
         tolerance: Differences of so much of the largest worth are rounding.
         allowed: Differences between contributions that are rounding.
     """
@@ -54,7 +53,7 @@ class Reach(NamedTuple):
 
 
 def measure_reach(game: Game, contributions: NodeContributions, seed: int) -> Reach:
-    """Whether contributions depend on more than what lies as far away as messages of the model go."""
+    """Measure whether contributions depend on nodes further away than messages of the model travel."""
     generator = np.random.default_rng([seed, 1])
     n, adjacency = game.num_players, game.graph.adjacency
     coalitions = generator.random((CHECKS, n)) < generator.uniform(0.5, 1.0, size=(CHECKS, 1))
@@ -64,21 +63,21 @@ def measure_reach(game: Game, contributions: NodeContributions, seed: int) -> Re
     ball[np.arange(CHECKS), nodes] = True
     for _ in range(game.num_hops):
         ball |= (ball @ adjacency) & coalitions
-    picked = np.arange(CHECKS), nodes
-    added = contributions(packing.pack(coalitions))[picked]
+    one_each = np.arange(CHECKS), nodes
+    values = contributions(packing.pack(coalitions))[one_each]
     tolerance = tolerance_of(game, _ROUNDINGS)
-    allowed = allowance(game, added, tolerance)
-    reach = Reach(game.num_hops, False, packing.pack(coalitions), nodes, added, tolerance, allowed)
-    return reach._replace(extra_hop=not reach.agrees(contributions(packing.pack(ball))[picked]))
+    allowed = allowance(game, values, tolerance)
+    reach = Reach(game.num_hops, False, packing.pack(coalitions), nodes, values, tolerance, allowed)
+    return reach._replace(extra_hop=not reach.agrees(contributions(packing.pack(ball))[one_each]))
 
 
 class Refinement(NamedTuple):
-    """What tells the nodes of a game apart.
+    """Colours of the nodes of a game: nodes of one colour have the same contribution.
 
     Attributes:
-        reach: How far their contributions depend on others.
-        colouring: Colours, equal where contributions are.
-        takes_trees: Whether computation trees can be asked for in the place of coalitions.
+        reach: How far away other nodes matter.
+        colouring: The colours.
+        takes_trees: Whether the model may be run on computation trees instead of coalitions.
     """
 
     reach: Reach
@@ -87,7 +86,7 @@ class Refinement(NamedTuple):
 
 
 def refinement_of(problem: Problem, contributions: NodeContributions) -> Refinement:
-    """What tells the nodes of a problem's game apart, measured once for each problem."""
+    """The colours of the nodes of a problem's game, measured once for each problem."""
     stored = problem.facts.get("refinement")
     if isinstance(stored, Refinement):
         return stored
@@ -101,18 +100,18 @@ def _refinement(game: Game, contributions: NodeContributions, reach: Reach) -> R
     colouring = _colouring(game, contributions, reach)
     takes_trees = _takes_trees(contributions, reach, colouring)
     if not takes_trees and not reach.extra_hop:
-        # In small graphs no node is further away than messages go, but degrees still matter.
+        # In small graphs no node is further away than messages travel, but degrees may still matter.
         further = _refinement(game, contributions, reach._replace(extra_hop=True))
         if further.takes_trees:
             return further
     return Refinement(reach, colouring, takes_trees)
 
 
-def exact_local_size(problem: Problem, cap: int = AUTO_NEIGHBOURHOODS) -> int | None:
+def exact_local_size(problem: Problem, cap: int = MOST_NEIGHBOURHOODS) -> int | None:
     """How many neighbourhoods ``"exact-local"`` sums over, or ``cap + 1`` where these are more than ``cap``.
 
-    None where a model does not show what its nodes add. How far nodes see is measured by some hundred queries, once
-    for each problem; the count itself asks for nothing.
+    None where a model does not show the contributions of its nodes. The radius is measured by some hundred queries,
+    once for each problem; the count itself needs no queries.
     """
     contributions = problem.game.node_contributions
     if contributions is None:
@@ -125,22 +124,17 @@ def exact_local_size(problem: Problem, cap: int = AUTO_NEIGHBOURHOODS) -> int | 
     return min(count, cap + 1)
 
 
-def neighbourhood_limit(problem: Problem) -> int:
-    """How many neighbourhoods may be summed over: fewer where other methods are tried next."""
-    return AUTO_NEIGHBOURHOODS if problem.request.method == "auto" else MOST_NEIGHBOURHOODS
-
-
 def _colouring(game: Game, contributions: NodeContributions, reach: Reach) -> Colouring:
-    """What tells nodes apart. Of those one hop further only the number counts, unless edges weigh differently."""
+    """The colouring by ``reach``. Of nodes one hop further only the number counts, unless edges have weights."""
     by_degrees = reach.extra_hop and contributions.edges_alike
     rounds = reach.hops if by_degrees else reach.radius
     return contributions.colouring(game.graph, rounds, by_degrees)
 
 
 def _takes_trees(contributions: NodeContributions, reach: Reach, colouring: Colouring) -> bool:
-    """Whether the model gives the root of a computation tree what it gives the node in its coalition.
+    """Whether the root of a computation tree has the same contribution as the node in its coalition.
 
-    Models that count edges at their sources, or for which an edge must run both ways, do not.
+    This is false for models that count edges at their sources, or that need edges in both directions.
     """
     try:
         tree = contributions.tree(reach.coalitions, reach.nodes, colouring)

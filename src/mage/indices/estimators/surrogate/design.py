@@ -32,8 +32,8 @@ def essential(population: Population, most: int) -> Integers:
 
 def _component_sizes(graph: PlayerGraph, members: Bits) -> Integers:
     """The size of the graph's component that each coalition lies in."""
-    everyone = np.ones((1, graph.num_players), dtype=np.bool_)
-    labels = graph.component_labels(everyone)[0]
+    all_players = np.ones((1, graph.num_players), dtype=np.bool_)
+    labels = graph.component_labels(all_players)[0]
     sizes = np.bincount(labels)
     result = np.zeros(len(members), dtype=np.int64)
     for label, size in enumerate(sizes):

@@ -6,7 +6,7 @@ import numpy as np
 
 from mage._core.progress import progress_bar
 from mage.indices.boundary import boundary_coalitions
-from mage.indices.errors import Estimate
+from mage.indices.estimate import Estimate
 from mage.indices.estimators.protocol import Estimator
 from mage.indices.estimators.surrogate.design import essential
 from mage.indices.estimators.surrogate.population import connected_population
@@ -26,7 +26,7 @@ class Surrogate(Estimator):
     fields = frozenset({"regressor"})
 
     def refusal(self, problem: Problem) -> Exception | None:
-        """Too small a budget, or a library that is missing."""
+        """A reason where the budget is too small or a library is missing."""
         budget = problem.request.budget or DEFAULT_BUDGET
         least = least_budget(problem)
         if budget < least and problem.graph.count_connected(cap=budget) >= budget:
@@ -49,7 +49,7 @@ class Surrogate(Estimator):
             first = essential(population, most=(budget - 1) // 2 if len(population) > budget - 1 else len(population))
             if not len(population) > budget - 1 and population.complete:
                 first = np.arange(len(population))
-            runner.ask(first)
+            runner.query(first)
             tick(len(first) + 1)
             try:
                 for size in round_sizes(budget - 1 - len(first), monitor.watching):

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from mage._core.typing import Floats, Integers
-from mage.indices.errors import num_parts, widening
 from mage.indices.estimators.surrogate.population import Population
+from mage.indices.standard_errors import num_parts, widening
 
 
 @dataclass
@@ -19,8 +19,8 @@ class Moments:
         value: The estimate [sets].
         variance: Its variance.
         third: The third central moment of its error.
-        deviations: Parts of its error [parts, sets], see :mod:`mage.indices.errors`; no rows where there are too many
-            sets.
+        deviations: Parts of its error [parts, sets], see :mod:`mage.indices.standard_errors`; no rows if
+            there are too many sets.
         draws: Coalitions drawn.
     """
 

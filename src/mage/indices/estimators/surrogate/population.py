@@ -12,7 +12,7 @@ from mage._core.typing import Bits, Floats, Integers, Masks
 from mage._kernels import connected as kernels
 from mage.games.memo import distinct
 from mage.graph import CoalitionBlock, PlayerGraph, component_rows, packing
-from mage.indices.boundary import boundary_measures, few_neighbours, join_blocks, most_neighbours, only
+from mage.indices.boundary import boundary_measures, few_neighbours, join_blocks, most_neighbours, rows_of_block
 from mage.indices.closed_form import Accumulator, ClosedForm, at_an_end, coefficients
 from mage.indices.measures import Measure
 
@@ -192,4 +192,4 @@ def _listed(graph: PlayerGraph, measures: Mapping[int, Measure], most: int) -> t
         largest += 1
     whole = few_neighbours(graph, most_neighbours(measures))
     beyond = whole.sizes > largest
-    return join_blocks([*graph.blocks(max_size=largest), only(whole, beyond)]), largest
+    return join_blocks([*graph.blocks(max_size=largest), rows_of_block(whole, beyond)]), largest

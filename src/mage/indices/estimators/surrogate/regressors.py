@@ -99,7 +99,7 @@ class Ridge(Regressor):
 
 
 class Trees(Regressor):
-    """Gradient-boosted trees (LightGBM) on who is in, with how many neighbours, and on the coalition's shape."""
+    """Gradient-boosted trees (LightGBM) on the members, their numbers of neighbours, and the shape of the coalition."""
 
     def __init__(self, graph: PlayerGraph) -> None:
         super().__init__(graph)

@@ -2,12 +2,12 @@
 
 An index is a sum Σ c_S(R) f(R) over connected R. With a regressor g that has not seen whether R was drawn, and R drawn
 with chance π_R, the sum Σ c g + Σ over drawn R of c (f − g) / π is the index on average, whatever g is, and the better
-g, the smaller its error. Coalitions are dealt into folds; g of a fold learns from what was drawn in the others and from
-all that was known before. Coalitions already known enter with their true worth.
+g, the smaller its error. Coalitions are divided into folds. The g of a fold learns from the draws of the other folds,
+and from all worths known before. Coalitions already known enter with their true worth.
 
-Work goes in rounds. The first draws by how much a coalition weighs in the formula; later ones also by how wrong the
-regressor was on coalitions like it. Each round is an unbiased estimate given the ones before, and they are averaged by
-their precision.
+The work is done in rounds. The first one draws by the weight of a coalition in the formula; later ones also by the
+error of the regressor on similar coalitions. Each round is an unbiased estimate given the ones before, and the rounds
+are averaged by their precision.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from mage._core.threads import one_blas_thread
 from mage._core.typing import Floats, Integers, Masks
 from mage.games import Game
 from mage.graph import packing
-from mage.indices.errors import Estimate
+from mage.indices.estimate import Estimate
 from mage.indices.estimators.surrogate.design import Spread, draw, inclusion
 from mage.indices.estimators.surrogate.moments import Moments
 from mage.indices.estimators.surrogate.population import Population
@@ -34,14 +34,14 @@ _GROWTH = 1.5
 
 @dataclass
 class _State:
-    """What is known so far."""
+    """Worths and estimates after the rounds so far."""
 
     known: Masks
     worths: Floats
     queries: int
     spread: Spread | None = None
     moments: Moments | None = None
-    unmet: Floats | None = None
+    sampling_errors: Floats | None = None
 
 
 def round_sizes(left: int, watched: bool) -> list[int]:
@@ -77,8 +77,8 @@ class Rounds:
         """Whether every coalition is known."""
         return bool(self.state.known.all())
 
-    def ask(self, rows: Integers) -> None:
-        """Ask the game for some coalitions."""
+    def query(self, rows: Integers) -> None:
+        """Evaluate some coalitions."""
         self.state.worths[rows] = self._game.worth_of_bits(
             np.ascontiguousarray(self._population.members[rows]), all_distinct=True
         )
@@ -91,21 +91,21 @@ class Rounds:
         values = population.boundary_values(state.worths)
         moments = state.moments
         if self.finished or moments is None:
-            # Nothing is left to guess.
+            # All worths are known, so there is nothing to predict.
             moments = Moments.of(population.index(population.weights * state.worths))
-        # Coalitions that the sample never met are the same for all rounds: that error does not average out.
-        unmet = np.zeros((0, len(moments.value))) if state.unmet is None else state.unmet
+        # All rounds miss the same coalitions, those outside of the population: that error does not average out.
+        sampling_errors = np.zeros((0, len(moments.value))) if state.sampling_errors is None else state.sampling_errors
         errors, sampled = np.zeros_like(values), slice(len(values) - len(moments.value), None)
         values[sampled] += moments.value
-        errors[sampled] = np.sqrt(moments.std_error**2 + (unmet**2).sum(axis=0))
+        errors[sampled] = np.sqrt(moments.std_error**2 + (sampling_errors**2).sum(axis=0))
         deviations = moments.deviations.copy()
         if len(deviations):
-            # Parts of different samples have nothing to do with each other, so any may go together.
-            deviations[: len(unmet)] += unmet
+            # Deviations of different samples are independent, so any row may be added to any other.
+            deviations[: len(sampling_errors)] += sampling_errors
         return Estimate(values, errors, deviations if len(deviations) else None)
 
     def round(self, size: int) -> int:
-        """Draw, ask, learn, correct; the number of coalitions asked for."""
+        """Draw coalitions, evaluate them, fit regressors and correct the prediction; returns the number evaluated."""
         population, state = self._population, self.state
         open_rows = np.flatnonzero(~state.known)
         importance = self._influence[open_rows]
@@ -114,24 +114,24 @@ class Rounds:
         fold = self._generator.permutation(len(open_rows)) % _FOLDS
         chances, samples = np.zeros(len(open_rows)), []
         for number in range(_FOLDS):
-            inside = np.flatnonzero(fold == number)
+            fold_rows = np.flatnonzero(fold == number)
             share = size // _FOLDS + (number < size % _FOLDS)
-            chances[inside] = inclusion(np.maximum(importance[inside], 1e-300), share)
-            samples.append(inside[draw(chances[inside], self._generator)])
-        before = np.flatnonzero(state.known)
-        picked = np.concatenate(samples)
-        self.ask(open_rows[picked])
-        guesses = np.empty(len(open_rows))
-        # Small matrices on many threads spend their time waiting for each other, on a busy machine a hundredfold.
+            chances[fold_rows] = inclusion(np.maximum(importance[fold_rows], 1e-300), share)
+            samples.append(fold_rows[draw(chances[fold_rows], self._generator)])
+        known_rows = np.flatnonzero(state.known)
+        sampled_rows = np.concatenate(samples)
+        self.query(open_rows[sampled_rows])
+        predictions = np.empty(len(open_rows))
+        # With small matrices, many threads mostly wait for each other; on a busy machine a hundred times as long.
         with one_blas_thread():
-            for number, model in enumerate(self._models(open_rows, chances, samples, before)):
+            for number, model in enumerate(self._models(open_rows, chances, samples, known_rows)):
                 rows = open_rows[fold == number]
-                guesses[fold == number] = model.predict(population.members[rows], population.neighbours[rows])
-        self._combine(open_rows, guesses, chances, samples, before)
-        return len(picked)
+                predictions[fold == number] = model.predict(population.members[rows], population.neighbours[rows])
+        self._combine(open_rows, predictions, chances, samples, known_rows)
+        return len(sampled_rows)
 
     def _models(
-        self, open_rows: Integers, chances: Floats, samples: list[Integers], before: Integers
+        self, open_rows: Integers, chances: Floats, samples: list[Integers], known_rows: Integers
     ) -> list[Regressor]:
         """For each fold a regressor that has not seen it: the kind that does best on the other folds."""
         population, state = self._population, self.state
@@ -141,44 +141,44 @@ class Rounds:
             fitted[name], cost = [], []
             for number, held_out in enumerate(samples):
                 others = [open_rows[rows] for other, rows in enumerate(samples) if other != number]
-                training, testing = np.concatenate([before, *others]), open_rows[held_out]
+                training, testing = np.concatenate([known_rows, *others]), open_rows[held_out]
                 model = make(name, population.graph)
                 model.fit(population.members[training], population.neighbours[training], state.worths[training])
                 errors = state.worths[testing] - model.predict(
                     population.members[testing], population.neighbours[testing]
                 )
-                price = (self._influence[testing] / chances[held_out]) ** 2 * (1 - chances[held_out])
-                cost.append(float(np.sum(price * errors**2)))
+                squared_weight = (self._influence[testing] / chances[held_out]) ** 2 * (1 - chances[held_out])
+                cost.append(float(np.sum(squared_weight * errors**2)))
                 fitted[name].append(model)
             costs[name] = np.array(cost)
         best = []
         for number in range(len(samples)):
-            elsewhere = {name: float(cost.sum() - cost[number]) for name, cost in costs.items()}
-            best.append(fitted[min(elsewhere, key=lambda name: elsewhere[name])][number])
+            cost_elsewhere = {name: float(cost.sum() - cost[number]) for name, cost in costs.items()}
+            best.append(fitted[min(cost_elsewhere, key=lambda name: cost_elsewhere[name])][number])
         return best
 
     def _combine(
-        self, open_rows: Integers, guesses: Floats, chances: Floats, samples: list[Integers], before: Integers
+        self, open_rows: Integers, predictions: Floats, chances: Floats, samples: list[Integers], known_rows: Integers
     ) -> None:
         """This round's estimate and variance, averaged with those of the rounds before."""
         population, state = self._population, self.state
-        filled = np.zeros(len(population))
-        filled[before] = state.worths[before]
-        filled[open_rows] = guesses
-        moments = Moments.of(population.index(population.weights * filled))
+        worths = np.zeros(len(population))
+        worths[known_rows] = state.worths[known_rows]
+        worths[open_rows] = predictions
+        moments = Moments.of(population.index(population.weights * worths))
         errors = np.zeros(len(open_rows))
         for rows in samples:
-            places = open_rows[rows]
-            errors[rows] = state.worths[places] - guesses[rows]
-            scaled = population.weights[places] * errors[rows] / chances[rows]
-            moments.add_draw(population, places, scaled, 1 - chances[rows], self._part_generator)
-        picked = np.concatenate(samples)
-        uncertain = picked[chances[picked] < 1]
+            population_rows = open_rows[rows]
+            errors[rows] = state.worths[population_rows] - predictions[rows]
+            scaled = population.weights[population_rows] * errors[rows] / chances[rows]
+            moments.add_draw(population, population_rows, scaled, 1 - chances[rows], self._part_generator)
+        sampled_rows = np.concatenate(samples)
+        uncertain = sampled_rows[chances[sampled_rows] < 1]
         state.spread = Spread(
             self._size[open_rows[uncertain]],
             errors[uncertain] ** 2,
             self._influence[open_rows[uncertain]] / chances[uncertain],
         )
-        filled[open_rows[picked]] = state.worths[open_rows[picked]]
-        state.unmet = population.sampling_errors(filled)
+        worths[open_rows[sampled_rows]] = state.worths[open_rows[sampled_rows]]
+        state.sampling_errors = population.sampling_errors(worths)
         state.moments = moments if state.moments is None else state.moments.averaged(moments)

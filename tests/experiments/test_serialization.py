@@ -4,7 +4,7 @@ from torch_geometric.data import Batch, Data
 
 from mage.datasets import load
 from mage.experiments import make_plan
-from mage.experiments.engines.packing import pack, unpack
+from mage.experiments.engines.serialization import pack, unpack
 from tests.helpers.experiments import SmallInputs, small_experiment
 
 

@@ -5,8 +5,8 @@ import numpy as np
 import pytest
 
 import mage
-from mage.indices import errors
-from mage.indices.errors import error_of_sum, noise, num_parts
+from mage.indices import standard_errors
+from mage.indices.standard_errors import error_of_sum, noise, num_parts
 from tests.helpers.games import smooth_game
 from tests.helpers.suites import long_case
 
@@ -117,7 +117,7 @@ def test_saved_with_the_rest(tmp_path):
 
 
 def test_too_many_sets_are_taken_as_independent(monkeypatch):
-    monkeypatch.setattr(errors, "MOST_NUMBERS", 100)
+    monkeypatch.setattr(standard_errors, "MOST_NUMBERS", 100)
     assert num_parts(55) == 0
     for method in ("permutation", "surrogate"):
         estimate = next(estimates(method, 1))

@@ -1,4 +1,4 @@
-"""The loop of all runs: what is missing is claimed, computed on an engine, and kept as soon as it is done."""
+"""The loop of all runs: missing parts are locked, computed on an engine, and stored as soon as they are finished."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Job:
 
 
 class Part(Protocol):
-    """What is kept at a time."""
+    """A set of results that is computed, locked and stored as one."""
 
     @property
     def key(self) -> str:
@@ -41,7 +41,7 @@ class Part(Protocol):
 PartType = TypeVar("PartType", bound=Part)
 
 
-class Shelf(ABC, Generic[PartType]):
+class PartStorage(ABC, Generic[PartType]):
     """Where parts are kept; several runs may share one."""
 
     @abstractmethod
@@ -62,12 +62,12 @@ class Shelf(ABC, Generic[PartType]):
 
     @abstractmethod
     def keep(self, part: PartType, results: Sequence[Any]) -> None:
-        """Keep a finished part: the results of its jobs in their order, each may be a ``Failure``."""
+        """Store a finished part: the results of its jobs in their order, each of which may be a ``Failure``."""
 
 
 @dataclass
-class _Open(Generic[PartType]):
-    """A part that this run holds, with the results that are there."""
+class _ClaimedPart(Generic[PartType]):
+    """A part that this run has locked, with the results so far."""
 
     part: PartType
     handle: int
@@ -76,70 +76,73 @@ class _Open(Generic[PartType]):
 
 
 def run_parts(
-    parts: Sequence[PartType], shelf: Shelf[PartType], engine: Engine, payload: Payload
+    parts: Sequence[PartType], storage: PartStorage[PartType], engine: Engine, payload: Payload
 ) -> Iterator[tuple[PartType, Sequence[Any]]]:
-    """Compute parts; other runs with the same shelf take their share of them.
+    """Compute parts; several runs with the same storage divide them among themselves.
 
     Args:
         parts: What is missing.
-        shelf: Where it is kept.
+        storage: Where it is kept.
         engine: Where it is computed.
         payload: What its jobs share.
 
     Yields:
-        Each part that this run has kept, with its results.
+        Each part that this run has stored, with its results.
     """
-    # A worker that began the same run would wait for the locks of this one, and this one for the worker.
+    # A worker that started the same run again would wait for the locks of this run, and this run for the worker.
     engine.check()
-    claims: dict[str, _Open[PartType]] = {}
+    claims: dict[str, _ClaimedPart[PartType]] = {}
     waiting = list(parts)
     with stoppable():
         try:
             while waiting:
                 busy: list[PartType] = []
-                jobs = _claimed_jobs(waiting, shelf, claims, busy)
-                # Engines are costly to start; where others hold all that is left, there is nothing to start one for.
+                jobs = _claimed_jobs(waiting, storage, claims, busy)
+                # Engines are costly to start, and are not needed where other runs have locked all remaining parts.
                 if (first := next(jobs, None)) is not None:
                     with closing(engine.run(payload, chain([first], jobs))) as outcomes:
-                        yield from _kept(outcomes, shelf, claims)
+                        yield from _stored_parts(outcomes, storage, claims)
                 if claims:
                     raise EngineError(f"the engine lost {len(claims)} parts; run again to compute them")
-                # What another run holds comes back at the end, in case that it dies.
-                waiting = [part for part in busy if not shelf.has(part)]
+                # Parts that another run has locked are tried again at the end, since that run may die.
+                waiting = [part for part in busy if not storage.has(part)]
                 if waiting:
                     time.sleep(_POLL_SECONDS)
         finally:
             for entry in claims.values():
-                shelf.release(entry.part, entry.handle)
+                storage.release(entry.part, entry.handle)
 
 
-def _kept(
-    outcomes: Outcomes[Job], shelf: Shelf[PartType], claims: dict[str, _Open[PartType]]
+def _stored_parts(
+    outcomes: Outcomes[Job], storage: PartStorage[PartType], claims: dict[str, _ClaimedPart[PartType]]
 ) -> Iterator[tuple[PartType, Sequence[Any]]]:
-    """Keep each part when the last of its jobs is done."""
+    """Store each part when the last of its jobs is finished."""
     for job, result in outcomes:
         entry = claims[job.part]
         entry.results[job.place] = result
         if len(entry.results) == entry.size:
             results = [entry.results[place] for place in range(entry.size)]
-            shelf.keep(entry.part, results)
-            shelf.release(entry.part, entry.handle)
+            storage.keep(entry.part, results)
+            storage.release(entry.part, entry.handle)
             del claims[job.part]
             yield entry.part, results
 
 
 def _claimed_jobs(
-    parts: Sequence[PartType], shelf: Shelf[PartType], claims: dict[str, _Open[PartType]], busy: list[PartType]
+    parts: Sequence[PartType],
+    storage: PartStorage[PartType],
+    claims: dict[str, _ClaimedPart[PartType]],
+    busy: list[PartType],
 ) -> Iterator[Job]:
     """Jobs of parts that this run may compute, locked as they are taken; parts of other runs go to ``busy``."""
     for part in parts:
-        handle = shelf.claim(part)
+        handle = storage.claim(part)
         if handle is None:
             busy.append(part)
-        elif shelf.has(part):
-            shelf.release(part, handle)
+        elif storage.has(part):
+            storage.release(part, handle)
         else:
-            entry = claims[part.key] = _Open(part, handle, {})
-            jobs = shelf.jobs(part)
+            entry = claims[part.key] = _ClaimedPart(part, handle, {})
+            jobs = storage.jobs(part)
             entry.size = len(jobs)
             yield from jobs

@@ -9,10 +9,10 @@ import torch
 
 import mage
 from mage.indices import IndexRequest
-from mage.indices import choice as choice_module
-from mage.indices.choice import choices
+from mage.indices import method_choice as choice_module
 from mage.indices.estimators import exact as exact_module
 from mage.indices.estimators import sampling
+from mage.indices.method_choice import choices
 from mage.indices.problem import Problem
 from tests.helpers import layers as layered
 

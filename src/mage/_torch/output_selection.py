@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 
-def selected(out: Any, select: Any = None) -> Tensor:
+def explained_tensor(out: Any, select: Any = None) -> Tensor:
     """The explained tensor of a model's answer.
 
     Args:

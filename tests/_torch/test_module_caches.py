@@ -6,7 +6,7 @@ from torch import nn
 from torch_geometric.nn import Linear
 
 import mage
-from mage._torch.memory import forgetting
+from mage._torch.module_caches import restoring_caches
 from tests.helpers.zoo_graphs import graph
 from tests.helpers.zoo_habits import OwnCache
 
@@ -46,7 +46,7 @@ class FirstCall(nn.Module):
 def test_a_call_leaves_no_trace():
     model = Remembers()
     containers = model.by_size, model.history
-    with forgetting([model]):
+    with restoring_caches([model]):
         model(torch.ones(3, 2))
         assert model.calls == 1
     assert (model.last, model.matrix, model.is_full) == (None, None, False)
@@ -61,7 +61,7 @@ def test_what_there_was_before_stays():
     model = Remembers()
     model(torch.ones(3, 2))
     last, matrix = model.last, model.matrix
-    with forgetting([model]):
+    with restoring_caches([model]):
         model(torch.zeros(5, 2))
     assert model.calls == 2
     assert model.last is last
@@ -71,19 +71,19 @@ def test_what_there_was_before_stays():
 
 def test_layers_that_are_made_in_the_first_call_stay():
     model = FirstCall()
-    with forgetting([model]):
+    with restoring_caches([model]):
         before = model(torch.ones(3, 2))
     assert model.ready
     torch.testing.assert_close(model(torch.ones(3, 2)), before)
     lazy = nn.Sequential(Linear(-1, 3))
-    with forgetting([lazy]):
+    with restoring_caches([lazy]):
         lazy(torch.ones(4, 2))
     assert lazy[0].in_channels == 2
 
 
 def test_an_error_leaves_no_trace_either():
     model = Remembers()
-    with pytest.raises(RuntimeError), forgetting([model]):
+    with pytest.raises(RuntimeError), restoring_caches([model]):
         model(torch.ones(3, 5))
     assert model.last is None
 

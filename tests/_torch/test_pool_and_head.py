@@ -9,7 +9,7 @@ from torch_geometric.nn import aggr
 from mage._torch.graph_input import GraphInput
 from mage._torch.masked_model import MaskedModel
 from mage._torch.masking import MASKINGS
-from mage._torch.tail import NoTailError, Tail
+from mage._torch.pool_and_head import NoPoolError, PoolAndHead
 from tests.helpers.layers import graph
 
 
@@ -71,16 +71,18 @@ def test_the_rest_of_a_model_gives_its_output(name):
     whole = GraphInput.of(data)
     masks = torch.rand(20, data.num_nodes) < 0.6
     with runner.evaluating():
-        tail = Tail(runner, whole)
+        pool_and_head = PoolAndHead(runner, whole)
         union, _ = MASKINGS["split"](whole, masks)
-        embeddings, outputs = tail.embeddings(union, 20)
+        embeddings, outputs = pool_and_head.embeddings(union, 20)
         expected = runner.forward(union, 20)
         torch.testing.assert_close(outputs, expected)
-        assert embeddings.shape == (20 * data.num_nodes, tail.width)
+        assert embeddings.shape == (20 * data.num_nodes, pool_and_head.width)
         if name not in ("whole graph", "median"):  # which count the graphs of a batch, or sort nodes across graphs
             first_seven = union.batch < 7
-            torch.testing.assert_close(tail.outputs(embeddings[first_seven], union.batch[first_seven], 7), expected[:7])
-        torch.testing.assert_close(tail.outputs(embeddings, union.batch, 20), expected)
+            torch.testing.assert_close(
+                pool_and_head.outputs(embeddings[first_seven], union.batch[first_seven], 7), expected[:7]
+            )
+        torch.testing.assert_close(pool_and_head.outputs(embeddings, union.batch, 20), expected)
 
 
 class Meeting(nn.Module):
@@ -103,8 +105,8 @@ class Meeting(nn.Module):
 def test_models_without_a_tail_are_refused(before, message):
     data = graph(seed=1)
     runner = runner_of(Meeting(before), data)
-    with runner.evaluating(), pytest.raises(NoTailError, match=message):
-        Tail(runner, GraphInput.of(data))
+    with runner.evaluating(), pytest.raises(NoPoolError, match=message):
+        PoolAndHead(runner, GraphInput.of(data))
 
 
 def test_a_model_that_does_not_pool_has_no_tail():
@@ -118,5 +120,5 @@ def test_a_model_that_does_not_pool_has_no_tail():
 
     data = graph(seed=1)
     runner = runner_of(Ignores(), data)
-    with runner.evaluating(), pytest.raises(NoTailError, match="no embeddings"):
-        Tail(runner, GraphInput.of(data))
+    with runner.evaluating(), pytest.raises(NoPoolError, match="no embeddings"):
+        PoolAndHead(runner, GraphInput.of(data))

@@ -1,15 +1,13 @@
-"""How the errors of an estimate go together.
+"""Standard errors of estimated values and of their sums.
 
-Values that rest on the same coalitions err together, so the error of a sum of them, such as a motif's score, is not
-that of independent values. An estimate therefore comes in parts: a few dozen deviations of all values at once, one for
-each part of what was sampled. Where D holds them as rows, DᵀD estimates the covariance, and keeps what is certain:
-values that always add up to the same have an error of zero together. How large single errors are is known better from
-the whole sample, so that those of sums are scaled by what D makes of the single ones.
+Values that are estimated from the same coalitions have correlated errors, so the error of a sum of values, such as a
+motif's score, is not that of independent values. The sample is therefore cut into a few dozen parts, and each part
+gives a deviation of all values. With these deviations as the rows of D, DᵀD estimates the covariance. It keeps what is
+certain: values with a constant sum have a joint error of zero. The whole sample gives a better estimate of single
+errors, so the errors of sums are scaled by the ratio of both estimates of the single ones.
 """
 
 from __future__ import annotations
-
-from typing import NamedTuple
 
 import numpy as np
 
@@ -18,33 +16,6 @@ from mage._core.typing import Floats
 PARTS = 64
 _Z = 1.96
 MOST_NUMBERS = 8_000_000  # of all deviations; beyond, errors are taken as independent
-
-
-class Estimate(NamedTuple):
-    """What an estimator answers.
-
-    Attributes:
-        values: Values of all sets, by size and then in lexicographic order.
-        std_error: Their standard errors.
-        parts: The deviations D of the values of the largest sets, as far down as values are uncertain; None if unknown.
-        exact: Whether every value is exact up to rounding.
-        stopped: What ended a run early.
-        num_permutations: Orderings that the values are averages over.
-        num_samples: Random sets that the values are averages over.
-    """
-
-    values: Floats
-    std_error: Floats
-    parts: Floats | None = None
-    exact: bool = False
-    stopped: str = ""
-    num_permutations: int = 0
-    num_samples: int = 0
-
-    @classmethod
-    def certain(cls, values: Floats) -> Estimate:
-        """Values without error."""
-        return cls(values, np.zeros_like(values), exact=True)
 
 
 def num_parts(sets: int) -> int:
@@ -78,7 +49,7 @@ def error_of_sum(errors: Floats, parts: Floats | None) -> float:
     defined = lengths > 0
     together, single = np.sum(parts.sum(axis=1) ** 2), lengths.sum()
     scale = np.sum(errors[defined] ** 2) / single if single else 1.0
-    # What no part of the sample deviates in has an error of its own, with nobody to share it.
+    # A value in which no part of the sample deviates has an error that is independent of the others.
     return float(np.sqrt(scale * together + np.sum(errors[~defined] ** 2)))
 
 

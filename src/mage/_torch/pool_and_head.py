@@ -1,4 +1,4 @@
-"""A model cut in two at its pool, without changing it: embeddings of nodes before, the pool and the head after.
+"""The pool and the head of a model, run by themselves on given node embeddings; the model is not changed.
 
 While a model runs, every call of a torch function can be seen (``TorchFunctionMode``). What comes from the ``batch``
 vector is followed; the tensors of nodes that first meet it are what goes into the pool. To run only the rest, the model
@@ -25,12 +25,12 @@ from mage._torch.observation import message_passing_layers, tensors_in
 _GRAPHS = (4, 3, 2, 1, 3)  # nodes of each graph in the tiny batch: numbers that a layer's width rarely is in all
 
 
-class NoTailError(ValueError):
+class NoPoolError(ValueError):
     """A model cannot be cut at a pool; the message says why."""
 
 
 class _Call(NamedTuple):
-    """A tensor that the model makes: which call of a torch function, which of its results."""
+    """The origin of a tensor: the number of a call of a torch function, and which of its results it is."""
 
     number: int
     result: int
@@ -38,17 +38,17 @@ class _Call(NamedTuple):
 
 
 class _Trace(TorchFunctionMode):
-    """Follows what comes from the batch vector, and notes the tensors of nodes that meet it.
+    """Follows all tensors computed from the batch vector, and records the node tensors that are first combined with it.
 
     Args:
-        batch: The batch vector and its like.
+        batch: The batch vector, and ``ptr``.
         ends: The ends of edges, which must not meet it.
         num_nodes: Rows that tensors of nodes have.
     """
 
     def __init__(self, batch: Sequence[Tensor], ends: Sequence[Tensor], num_nodes: int) -> None:
         super().__init__()
-        # Tensors are kept so that their identities stay theirs.
+        # References to tensors, so that no new tensor gets the identity of an old one.
         self._batch = {id(tensor): tensor for tensor in batch}
         self._ends = {id(tensor): tensor for tensor in ends}
         self._num_nodes = num_nodes
@@ -56,7 +56,7 @@ class _Trace(TorchFunctionMode):
         self._calls = 0
         self.cuts: dict[int, Tensor] = {}
         self.places: list[_Call] = []
-        self.later_names: list[str] = []
+        self.names_after_pool: list[str] = []
 
     def __torch_function__(
         self, func: Callable[..., Any], types: Any, args: tuple[Any, ...] = (), kwargs: Any = None
@@ -77,28 +77,28 @@ class _Trace(TorchFunctionMode):
             if meets:
                 self._batch[id(tensor)] = tensor
         if self.cuts and results and not name.startswith("__get__"):
-            self.later_names.append(name)
+            self.names_after_pool.append(name)
         self._calls += 1
         return out
 
     def _meet(self, inputs: list[Tensor]) -> None:
         for tensor in inputs:
             if id(tensor) in self._ends:
-                raise NoTailError("its edges meet the batch vector")
+                raise NoPoolError("its edges meet the batch vector")
             of_nodes = tensor.dim() > 0 and tensor.size(0) == self._num_nodes and tensor.is_floating_point()
             if id(tensor) in self._batch or id(tensor) in self.cuts or not of_nodes:
                 continue
             if id(tensor) not in self._results:
                 if isinstance(tensor, torch.nn.Parameter):
                     continue
-                raise NoTailError("features of nodes meet the batch vector as they are")
+                raise NoPoolError("features of nodes meet the batch vector as they are")
             self.cuts[id(tensor)] = tensor
             self.places.append(self._results[id(tensor)][1])
 
     def check_layer(self, _module: Any, args: Any, kwargs: Any) -> None:
-        """Refuse messages between nodes after their meeting in a pool."""
+        """Refuse message passing after the pool."""
         if any(id(tensor) in self._batch for tensor in tensors_in((args, kwargs))):
-            raise NoTailError("messages are passed after nodes have met in a pool")
+            raise NoPoolError("messages are passed after nodes have met in a pool")
 
 
 class _Replace(TorchFunctionMode):
@@ -117,18 +117,18 @@ class _Replace(TorchFunctionMode):
         out = func(*args, **(kwargs or {}))
         for place, value in self._by_number.get(self._calls, ()):
             if getattr(func, "__name__", "") != place.name:
-                raise NoTailError("it does not do the same in each call")
+                raise NoPoolError("it does not do the same in each call")
             if isinstance(out, Tensor):
                 out = value
             elif isinstance(out, tuple | list) and isinstance(out[place.result], Tensor):
                 out = type(out)([*out[: place.result], value, *out[place.result + 1 :]])
             else:
-                raise NoTailError("embeddings come out of a call in a way of its own")
+                raise NoPoolError("embeddings come out of a call in a way of its own")
         self._calls += 1
         return out
 
 
-class Tail:
+class PoolAndHead:
     """The pool and the head of a model.
 
     Args:
@@ -139,22 +139,22 @@ class Tail:
         width: Numbers per node that go into the pool.
 
     Raises:
-        NoTailError: The model has no such parts.
+        NoPoolError: The model has no such parts.
     """
 
     def __init__(self, runner: MaskedModel, graph: GraphInput) -> None:
         self._runner = runner
         self._graph = graph
         if runner.one_by_one or runner.level != "graph":
-            raise NoTailError("it does not pool batches of graphs")
+            raise NoPoolError("it does not pool batches of graphs")
         sizes = torch.tensor(_GRAPHS, device=graph.device)
         batch = torch.arange(len(sizes), device=graph.device).repeat_interleave(sizes)
         trace, _ = self._traced(self._tiny_batch(batch, len(sizes)), len(sizes))
         self._places = trace.places
         if not self._places:
-            raise NoTailError("no embeddings of nodes meet the batch vector")
+            raise NoPoolError("no embeddings of nodes meet the batch vector")
         self._shapes = [tensor.shape[1:] for tensor in trace.cuts.values()]
-        self.later_names = tuple(trace.later_names)
+        self.names_after_pool = tuple(trace.names_after_pool)
         self.width = sum(shape.numel() for shape in self._shapes)
 
     def embeddings(self, data: Data, num_graphs: int) -> tuple[Tensor, Tensor]:
@@ -162,7 +162,7 @@ class Tail:
         trace, out = self._traced(data, num_graphs)
         tensors = list(trace.cuts.values())
         if [tensor.shape[1:] for tensor in tensors] != self._shapes:
-            raise NoTailError("it does not do the same on each graph")
+            raise NoPoolError("it does not do the same on each graph")
         return torch.cat([tensor.reshape(len(tensor), -1) for tensor in tensors], dim=1), out
 
     def outputs(self, embeddings: Tensor, batch: Tensor, num_graphs: int) -> Tensor:
@@ -207,5 +207,5 @@ def _rows(out: Tensor, num_graphs: int) -> Tensor:
     out = out.reshape(1, -1) if num_graphs == 1 and out.dim() < 2 else out
     out = out.unsqueeze(-1) if out.dim() == 1 else out
     if out.dim() != 2 or len(out) != num_graphs:
-        raise NoTailError(f"it returns shape {list(out.shape)} for {num_graphs} graphs")
+        raise NoPoolError(f"it returns shape {list(out.shape)} for {num_graphs} graphs")
     return out

@@ -1,4 +1,4 @@
-"""Who is ahead: places of methods in the cells of the tables, mean ranks, and what quality costs."""
+"""Methods compared: their places in the cells of the tables, mean ranks, and quality against cost."""
 
 from __future__ import annotations
 
@@ -59,12 +59,12 @@ def places(columns: Mapping[CellPlace, Mapping[str, Cell]], method: str, rivals:
         method: Name of the method.
         rivals: Names of the methods that it is compared with.
     """
-    found = []
+    method_places = []
     for by_method in columns.values():
         if method in by_method:
             compared = [cell for name, cell in by_method.items() if name in rivals or name == method]
-            found.append(Place(by_method[method], max(compared, key=_mean)))
-    return found
+            method_places.append(Place(by_method[method], max(compared, key=_mean)))
+    return method_places
 
 
 @dataclass(frozen=True)
@@ -97,7 +97,7 @@ def ranks(columns: Mapping[CellPlace, Mapping[str, Cell]], methods: Sequence[str
     scores = [[_mean(cells[name]) for name in methods] for cells in columns.values() if set(methods) <= set(cells)]
     if not scores or len(methods) < 2:
         return None
-    # Rounded, so that sums in another order do not make ranks of what is equal.
+    # Rounded, so that equal scores stay tied when sums were taken in another order.
     mean = rankdata(-np.round(scores, 9), axis=1).mean(axis=0)
     count, number = len(methods), len(scores)
     critical = studentized_range.ppf(0.95, count, np.inf) / math.sqrt(2)
@@ -113,7 +113,7 @@ class Cost:
         method: Name of the method.
         quality: Mean of the first metric of each column.
         price: Geometric mean of the queries or seconds.
-        on_frontier: Whether no method is better and not dearer.
+        on_frontier: Whether no other method is at least as good at no higher cost.
     """
 
     method: str

@@ -1,4 +1,4 @@
-"""Objects as bytes on their way to a worker, without what they do not use.
+"""Jobs and results as bytes, for sending to workers and back; tensors are sent without storage that they do not use.
 
 A graph of a dataset is a view: its tensors lie in the storage of the whole dataset, and pickle would write all of it.
 """
@@ -18,17 +18,17 @@ from mage.experiments.engines.failures import Failure, run_job
 
 class _Pickler(pickle.Pickler):
     def reducer_override(self, value: Any) -> Any:
-        """Tensors travel as arrays, which hold their own numbers only."""
+        """Tensors are sent as arrays, which hold only their own numbers."""
         torch = sys.modules.get("torch")
         if torch is None or type(value) is not torch.Tensor or not _is_plain(torch, value):
             return NotImplemented
         array = value.numpy()
-        # Of an array that nobody may write to, as expanded tensors have, torch would warn on the other side.
+        # torch would warn in the worker about a read-only array, which expanded tensors have.
         return torch.from_numpy, (array if array.flags.writeable else np.array(array),)
 
 
 def _is_plain(torch: Any, tensor: Any) -> bool:
-    """Whether an array says all about a tensor."""
+    """Whether a tensor is nothing more than its numbers, so that an array can replace it."""
     simple = tensor.layout is torch.strided and tensor.device.type == "cpu" and not tensor.is_quantized
     unknown_to_numpy = tensor.dtype in (torch.bfloat16, torch.complex32)
     return simple and not (tensor.requires_grad or tensor.is_conj() or tensor.is_neg() or unknown_to_numpy)
@@ -46,7 +46,7 @@ def unpack(content: bytes) -> Any:
     return pickle.loads(content)  # noqa: S301 (see above: never a file, never from others)
 
 
-def answer(payload: Payload, content: bytes) -> bytes:
+def run_packed_job(payload: Payload, content: bytes) -> bytes:
     """The packed result of a packed job, or the :class:`Failure` that it ended with."""
     try:
         return pack(run_job(payload, unpack(content)))

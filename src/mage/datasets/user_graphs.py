@@ -1,4 +1,4 @@
-"""Graphs that somebody gives instead of a dataset of the registry."""
+"""The user's own graphs as the content of a dataset."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from mage.datasets.columns import OUTSIDE, Columns
 from mage.datasets.dataset_info import Content, DataRoot
 
 
-def given(_root: DataRoot) -> Content:
-    """What loads graphs that were given: nothing can."""
+def refuse_loading(_root: DataRoot) -> Content:
+    """The ``build`` of a dataset of the user's graphs: an error, since only the user has them."""
     raise ValueError("name: these graphs were given to GraphDataset.from_graphs; they are not loaded by name")
 
 
@@ -29,7 +29,7 @@ def checked_graphs(graphs: Any) -> list[Data]:
 
 
 def columns_of_graphs(graphs: Sequence[Data]) -> Columns:
-    """Graphs as columns, checked; what is missing of the ground truth is outside of all motifs."""
+    """Graphs as columns, checked; nodes and edges without ground truth count as outside of all motifs."""
     if not graphs:
         raise ValueError("graphs must hold at least one graph")
     for position, graph in enumerate(graphs):

@@ -10,17 +10,17 @@ from mage.indices.estimators.exact import STATES_LIMIT
 from mage.indices.estimators.permutation import orderings_fit
 from mage.indices.problem import Problem
 
-EXACT_LIMIT = 100_000  # connected coalitions that are asked for one by one, where nobody knows what they cost
-MODEL_LIMIT = 450_000  # the same where a model's size tells
+EXACT_LIMIT = 100_000  # connected coalitions that are evaluated one by one, where the cost of one is unknown
+MODEL_LIMIT = 450_000  # the same where the size of a model tells the cost
 LEAST_EXACT_LIMIT = 5_000
-EXACT_COST = 10**11  # multiplications that asking for them may take, roughly
+EXACT_COST = 10**11  # multiplications that evaluating them may take, roughly
 NEIGHBOURHOOD_COST = 4  # a neighbourhood costs about as much as so many coalitions
-ORDERINGS = 32  # that must fit for a sample of them: fewer say little
+ORDERINGS = 32  # a sample must have at least so many orderings: fewer say little
 SAMPLE_BUDGET = 80_000  # coalitions that orderings may need, where they are cheap
 LEAST_SAMPLE_BUDGET = 20_000
-SAMPLE_COST = 6 * 10**10  # multiplications that asking for them may take, roughly
+SAMPLE_COST = 6 * 10**10  # multiplications that evaluating them may take, roughly
 SAMPLERS = ("surrogate", "permutation", "multilinear")  # in this order, where exact numbers are out of reach
-# Methods whose fields go with "auto". It takes exact-local only where a model shows itself how far its nodes see.
+# Methods whose fields go with "auto". It takes exact-local only where the model itself shows the radius.
 AUTO_METHODS = ("exact", *SAMPLERS)
 
 
@@ -39,10 +39,10 @@ class Choice(NamedTuple):
 
 
 def choices(problem: Problem) -> Iterator[Choice]:
-    """The estimator that a request names; for ``"auto"`` all that can do it, the best first.
+    """The estimator that a request names; for ``"auto"`` all that may be used, the best first.
 
-    Exact ones come first. One of them may find out that the game is not of the kind that it needs, so that the next
-    one is wanted.
+    Exact ones come first. One of them may find out that the game does not have the property it needs; then the next
+    one is tried.
     """
     request = problem.request
     if request.method != "auto":
@@ -98,7 +98,7 @@ def exact_choices(problem: Problem, reasons: list[str] | None = None) -> Iterato
 
 
 def one_by_one_limit(problem: Problem) -> int:
-    """How many coalitions may be asked for one by one: fewer where the model is large."""
+    """How many coalitions may be evaluated one by one: fewer where the model is large."""
     cost = problem.game.query_cost
     return max(LEAST_EXACT_LIMIT, min(MODEL_LIMIT, EXACT_COST // cost)) if cost else EXACT_LIMIT
 

@@ -1,4 +1,4 @@
-"""Workers of a run, wherever they are: jobs go out, results come in, and the dead are replaced."""
+"""A pool of workers, on this machine or on others: it sends jobs, collects results and replaces dead workers."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from typing import Any
 
 from mage.experiments.engines.base import EngineError
 from mage.experiments.engines.failures import ATTEMPTS, Failure
-from mage.experiments.engines.packing import pack
+from mage.experiments.engines.serialization import pack
 
-AHEAD = 2
-"""Jobs that a worker has at a time, so that it need not wait for the next one."""
+JOBS_PER_WORKER = 2
+"""Jobs that a worker holds at a time, so that it never waits for the next one."""
 
 PATIENCE = 5.0
 """Seconds for a worker that is about to end by itself; then it is killed."""
@@ -23,7 +23,7 @@ PATIENCE = 5.0
 
 @dataclass
 class Attempt:
-    """A job on its way.
+    """A job that was sent to a worker.
 
     Args:
         job: The job.
@@ -53,7 +53,7 @@ class Worker(ABC):
 
     @abstractmethod
     def post(self, content: bytes) -> None:
-        """Send a packed job. Nothing is raised where the worker is dead: that is seen later."""
+        """Send a packed job. A dead worker raises nothing here; :meth:`received` reports it."""
 
     @abstractmethod
     def handles(self) -> list[Any]:
@@ -69,7 +69,7 @@ class Worker(ABC):
 
     @abstractmethod
     def end(self, patience: float = 0.0) -> str:
-        """End the worker, whatever it does, and say how it ended.
+        """End the worker, also in the middle of a job, and return how it ended as text.
 
         Args:
             patience: Seconds for a worker that should end by itself.
@@ -105,13 +105,13 @@ class Worker(ABC):
         return self._since + timeout - time.monotonic()
 
 
-class Crew:
-    """The workers of a run, and the jobs that are on their way.
+class WorkerPool:
+    """The workers of a run, and the jobs that they hold.
 
     Args:
         size: Most workers at a time.
         start: Starts a worker.
-        wait: Waits until one of some handles is ready, or so many seconds; gives those that are.
+        wait: Waits until some of the handles are ready, or until the seconds have passed; returns the ready ones.
         timeout: Most seconds for a job; None waits for ever.
     """
 
@@ -132,56 +132,56 @@ class Crew:
         self._false_starts = 0
 
     def run(self, jobs: Iterator[Any]) -> Iterator[tuple[Any, Any]]:
-        """Each job with its result or its :class:`Failure`; the workers are gone in the end, however it comes."""
+        """Each job with its result or its :class:`Failure`; all workers are ended afterwards, also after an error."""
         self._jobs = jobs
         try:
-            while self._fill():
+            while self._hand_out_jobs():
                 handles = [handle for worker in self._workers for handle in worker.handles()]
-                ready = self._wait(handles, self._patience())
+                ready = self._wait(handles, self._seconds_to_timeout())
                 for worker in list(self._workers):
                     if any(handle in ready for handle in worker.handles()):
                         yield from self._collect(worker)
                     elif worker.remaining(math.inf if self._timeout is None else self._timeout) <= 0:
-                        yield self._stop(worker)
+                        yield self._stop_slow(worker)
             for worker in self._workers:
                 worker.dismiss()
             for worker in list(self._workers):
-                self._remove(worker, PATIENCE)
+                self._end_worker(worker, PATIENCE)
         finally:
             for worker in list(self._workers):
-                self._remove(worker)
+                self._end_worker(worker)
 
-    def _fill(self) -> bool:
-        """Give workers what they have room for; whether there is anything to wait for."""
-        for place in range(AHEAD):
+    def _hand_out_jobs(self) -> bool:
+        """Send jobs to all workers that have room, and start new workers; returns whether any job is unfinished."""
+        for place in range(JOBS_PER_WORKER):
             # Each worker gets one job before any gets the next.
             for number in range(self._size):
                 if number == len(self._workers):
                     starting = sum(worker.waits_for_start and not worker.ready for worker in self._workers)
-                    if not self._has_waiting(starting + 1):
+                    if not self._has_jobs(starting + 1):
                         break
                     self._workers.append(self._start())
-                if self._workers[number].accepts(place) and self._has_waiting(1):
+                if self._workers[number].accepts(place) and self._has_jobs(1):
                     self._workers[number].send(self._waiting.popleft())
         return bool(self._waiting) or any(worker.attempts for worker in self._workers)
 
-    def _has_waiting(self, count: int) -> bool:
-        """Whether so many jobs wait; they are taken only if they can be used."""
+    def _has_jobs(self, count: int) -> bool:
+        """Whether at least ``count`` jobs wait to be sent; takes no more than these from the iterator."""
         while len(self._waiting) < count:
             if (job := next(self._jobs, None)) is None:
                 return False
             self._waiting.append(Attempt(job))
         return True
 
-    def _patience(self) -> float | None:
-        """Seconds until the first job takes too long."""
+    def _seconds_to_timeout(self) -> float | None:
+        """Seconds until the first job exceeds the time limit; None without a limit."""
         if self._timeout is None:
             return None
         remaining = min(worker.remaining(self._timeout) for worker in self._workers)
         return None if math.isinf(remaining) else max(0.0, remaining)
 
     def _collect(self, worker: Worker) -> Iterator[tuple[Any, Any]]:
-        """The results that a worker has sent, and what follows from its death if it is dead."""
+        """The results that a worker has sent; a dead worker is replaced."""
         try:
             for result in worker.received():
                 attempt = worker.finish(result)
@@ -192,11 +192,11 @@ class Crew:
                 else:
                     self._false_starts = 0
         except EOFError:
-            yield from self._bury(worker)
+            yield from self._replace_dead(worker)
 
-    def _bury(self, worker: Worker) -> Iterator[tuple[Any, Any]]:
-        """Jobs of a dead worker are run again. The one that it worked on may have killed it."""
-        end = self._remove(worker, PATIENCE)
+    def _replace_dead(self, worker: Worker) -> Iterator[tuple[Any, Any]]:
+        """Queue the jobs of a dead worker again. The job it was computing fails after several such deaths."""
+        end = self._end_worker(worker, PATIENCE)
         if not worker.ready:
             self._false_starts += 1
             if self._false_starts >= ATTEMPTS:
@@ -210,13 +210,13 @@ class Crew:
                 yield attempt.job, Failure.of_death(end)
         self._waiting.extend(worker.attempts)
 
-    def _stop(self, worker: Worker) -> tuple[Any, Any]:
-        """Kill a worker whose job takes too long; the others that it had are run again."""
+    def _stop_slow(self, worker: Worker) -> tuple[Any, Any]:
+        """Kill a worker whose job takes too long; its other jobs are queued again."""
         attempt = worker.attempts.popleft()
-        self._remove(worker)
+        self._end_worker(worker)
         self._waiting.extend(worker.attempts)
         return attempt.job, Failure.of_timeout(self._timeout)
 
-    def _remove(self, worker: Worker, patience: float = 0.0) -> str:
+    def _end_worker(self, worker: Worker, patience: float = 0.0) -> str:
         self._workers.remove(worker)
         return worker.end(patience)

@@ -84,7 +84,7 @@ def test_graphs_and_what_is_kept_of_them(name, tmp_path):
         (lambda: mage.explain(model, graph(num_nodes=value)), "num_nodes", "x"),
         (lambda: with_value("paper", "num_nodes"), "num_nodes", "x"),
         (lambda: with_value("paper", "x"), "x", "num_nodes", "edge_index", "data"),
-        (lambda: with_value(("author", "writes", "paper"), "edge_index"), "edge_index"),
+        (lambda: with_value(("author", "writes", "paper"), "edge_index"), "edge_index", "data"),
         (lambda: list(mage.explain_many(model, [graph()], progress=value)), "progress"),
         (lambda: explanation.features(value), "motif"),
         (lambda: mage.load(tmp_path / "kept.mage", value), "max_bytes"),

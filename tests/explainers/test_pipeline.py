@@ -287,7 +287,7 @@ def test_bad_arguments_are_refused_before_the_model_is_asked(options, message):
         ({"include": ["a"]}, "include: nodes are whole numbers, got 'a'"),
         ({"include": torch.ones(12, dtype=torch.bool)}, "include: nodes are whole numbers"),
         ({"exclude": [12]}, "exclude: node 12 is not a player"),
-        ({"edge": "ab"}, "edge: nodes are whole numbers, got 'a'"),
+        ({"edge": "ab"}, "edge must be a pair of nodes, got 'ab'"),
         ({"edge": 3}, "edge must be a pair of nodes, got 3"),
         ({"edge": (1, 2, 3)}, "edge must be a pair of nodes"),
         ({"node": 1.5}, "node: nodes are whole numbers, got 1.5"),

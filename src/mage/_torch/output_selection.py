@@ -27,6 +27,8 @@ def explained_tensor(out: Any, select: Any = None) -> Tensor:
         out = _only_tensor(out)
     if not isinstance(out, Tensor):
         raise TypeError(f"model must return a tensor, got {type(out).__name__}{_at(select)}")
+    if out.is_meta:
+        raise TypeError("model returns a tensor without values, on the device 'meta'; load its weights first")
     if out.is_complex():
         raise TypeError("model returns complex numbers, which have no order; return one real number for each class")
     if out.dtype == torch.bool:

@@ -71,8 +71,10 @@ def _checked_explanations(explanations: Any) -> list[Explanation]:
 
     pages = checked_list("explanations", explanations, "one or more explanations")
     others = [type(page).__name__ for page in pages if not isinstance(page, Explanation)]
-    if others or not pages:
-        raise TypeError(f"explanations must be one or more explanations, got {others[0] if others else 'none'}")
+    if others:
+        raise TypeError(f"explanations must be explanations, got {others[0]}")
+    if not pages:
+        raise ValueError("explanations must have at least one explanation")
     return pages
 
 

@@ -87,7 +87,7 @@ def test_the_index_is_the_exact_one(name, edges):
 
 @pytest.mark.parametrize("name", ["GCN", "GAT", "gated", "GINE"])
 def test_most_layers_take_computation_trees(name, monkeypatch):
-    monkeypatch.setattr(nodes, "_cover", lambda *_: pytest.fail("coalitions were asked for"))
+    monkeypatch.setattr(nodes, "_covering_coalitions", lambda *_: pytest.fail("coalitions were asked for"))
     model = (Network(PLAIN[name]) if name in PLAIN else NetworkWithEdges(WITH_EDGES[name])).double().eval()
     assert mage.interactions(
         ModelGame(model, a_graph("both ways", 3), masking="split", output="logit"), method="exact-local"

@@ -231,7 +231,7 @@ def test_ties_fall_the_same_way_in_a_fresh_process():
 
 
 def test_the_default_limit_is_a_constant_amount_of_work():
-    assert default_search_nodes(10) == 1_000_000
+    assert default_search_nodes(10) == 4_000_000
     assert default_search_nodes(300) < 50_000
     assert default_search_nodes(10**5) == 2_000
 

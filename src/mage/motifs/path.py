@@ -43,6 +43,7 @@ _LEAST_STOP = 1e-3  # so that sizes can be compared where no size stops the grow
 _CLOSE = 0.8  # share of the largest merit from which on sizes are equally good
 _SIZE_COST = 1.5  # sufficiency that a family of all players must make up for
 _PATH_WORK = 50  # a size on the path gets this part of the search nodes that a single search gets
+_MOST_PATH_NODES = 20_000  # and no more than these
 
 
 def chosen_size(
@@ -110,7 +111,8 @@ def _solved(
 
     From the largest size down: a solution that fits a smaller size is best there too.
     """
-    limit = request.node_limit or max(1, default_search_nodes(graph.num_players) // _PATH_WORK)
+    usual = min(_MOST_PATH_NODES, default_search_nodes(graph.num_players) // _PATH_WORK)
+    limit = request.node_limit or max(1, usual)
     solved: list[tuple[MotifProblem, Solution]] = []
     for size in reversed(sizes):
         try:

@@ -43,7 +43,7 @@ class _Method(NamedTuple):
 
 def default_search_nodes(num_nodes: int) -> int:
     """Search nodes spent by default: a constant amount of work, as a node costs time with the square of the graph."""
-    return int(min(1_000_000, max(2_000, 4_000_000_000 // num_nodes**2)))
+    return int(min(4_000_000, max(2_000, 4_000_000_000 // num_nodes**2)))
 
 
 _METHODS: dict[str, _Method] = {

@@ -5,7 +5,7 @@ import inspect
 import pytest
 
 from mage import explainers
-from tests.helpers.odd_inputs import VALUES, Net, outcome
+from tests.helpers.odd_inputs import VALUES, Net, graph, outcome
 
 NAMES = ["GNNExplainer", "SubgraphX", "SAME", "EdgeSHAPer", "RandomNodes", "PGExplainer", "GStarX"]
 PARAMETERS = [
@@ -35,3 +35,26 @@ def test_names_and_graphs(name):
         assert outcome(lambda: explainers.register("mine", value), "make") is None
     for trained in ("pgexplainer", "gstarx", "matchexplainer", "refine"):
         assert outcome(lambda trained=trained: explainers.get(trained).fit(Net().eval(), value), "dataset") is None
+
+
+@pytest.mark.parametrize(
+    ("name", "parameter", "value"),
+    [
+        ("GNNExplainer", "lr", 10**100),
+        ("GNNExplainer", "edge_size", -1e40),
+        ("GNNExplainer", "edge_ent", 1e40),
+        ("SubgraphX", "samples", 10**9),
+        ("SAME", "samples", 10**9),
+        ("EdgeSHAPer", "num_samples", 10**9),
+    ],
+)
+def test_numbers_that_no_memory_or_precision_holds(name, parameter, value):
+    with pytest.raises(ValueError, match=f"{parameter} must be at most"):
+        getattr(explainers, name)(**{parameter: value})
+
+
+@pytest.mark.parametrize("name", ["SubgraphX", "SAME"])
+def test_more_hops_than_nodes_reach_all_of_them(name):
+    make = getattr(explainers, name)
+    one, other = (make(hops=hops, rollouts=2).explain(Net().eval(), graph(), num_motifs=1) for hops in (5, 10**9))
+    assert one.motifs.nodes == other.motifs.nodes

@@ -60,8 +60,8 @@ def did_you_mean(value: Any, known: Iterable[str]) -> str:
     return f" (did you mean {close[0]!r}?)" if close else ""
 
 
-def checked_whole(name: str, value: Any, least: int = 1) -> int:
-    """A whole number of at least ``least``, or an error that names the argument."""
+def checked_whole(name: str, value: Any, least: int = 1, most: int | None = None) -> int:
+    """A whole number of at least ``least`` and at most ``most``, or an error that names the argument."""
     try:
         if isinstance(value, bool):
             raise TypeError
@@ -70,6 +70,8 @@ def checked_whole(name: str, value: Any, least: int = 1) -> int:
         raise ValueError(f"{name} must be a whole number ≥ {least}, got {value!r}") from None
     if not least <= number <= _LARGEST:
         raise ValueError(f"{name} must be a whole number ≥ {least}{' and < 2⁶²' * (number > 0)}, got {number}")
+    if most is not None and number > most:
+        raise ValueError(f"{name} must be at most {most:,}, got {number:,}")
     return number
 
 

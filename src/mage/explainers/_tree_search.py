@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 _ROWS_AT_ONCE = 1 << 15
 _DRAWS_AT_ONCE = 1 << 22
 _MOST_ENUMERATED = 16
+_MOST_SAMPLES = 1_000_000  # orderings that are drawn at once
 
 
 @dataclass(frozen=True)
@@ -58,7 +59,7 @@ class TreeSearchExplainer(Explainer):
         self.rollouts = checked_whole("rollouts", rollouts)
         self.exploration = checked_number("exploration", exploration)
         self.high_degree_first = checked_flag("high_degree_first", high_degree_first)
-        self.samples = None if samples is None else checked_whole("samples", samples)
+        self.samples = None if samples is None else checked_whole("samples", samples, most=_MOST_SAMPLES)
         self.hops = checked_whole("hops", hops, least=0)
 
     @abstractmethod
@@ -192,7 +193,7 @@ class LocalShapley:
 
     def __init__(self, game: Game, hops: int, samples: int | None, seed: int) -> None:
         self.game = game
-        self.hops = hops
+        self.hops = min(hops, game.num_players)
         self.samples = samples
         self._generator = np.random.default_rng(seed)
 

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from torch_geometric.data import Data
 
 _BLOCK = 1 << 22  # entries of a block of coalitions
+_MOST_SAMPLES = 1_000_000  # orderings that are drawn at once
 
 
 def shapley_by_sampling(game: Game, density: float, num_samples: int, seed: int) -> tuple[Floats, Floats]:
@@ -75,7 +76,7 @@ class EdgeSHAPer(Explainer):
     def __init__(self, num_samples: int = 100, density: float | None = None, undirected: bool = True) -> None:
         if density is not None and not 0 <= checked_number("density", density) <= 1:
             raise ValueError(f"density must lie in [0, 1], got {density}")
-        self.num_samples = checked_whole("num_samples", num_samples)
+        self.num_samples = checked_whole("num_samples", num_samples, most=_MOST_SAMPLES)
         self.density = density
         self.undirected = checked_flag("undirected", undirected)
 

@@ -31,6 +31,7 @@ class _RawWeights(Algorithm):  # type: ignore[misc]
         return parameters
 
 
+_LARGEST_FACTOR = 1e30  # masks are fitted in single precision
 _ALGORITHMS = {"sigmoid": Algorithm, "raw": _RawWeights}
 _MODES = {"multiclass": "multiclass_classification", "binary": "binary_classification", "regression": "regression"}
 
@@ -69,8 +70,9 @@ class GNNExplainer(WhiteBoxExplainer):
         self.epochs = checked_whole("epochs", self.epochs, least=0)
         if checked_number("lr", self.lr) < 0:
             raise ValueError(f"lr must be at least 0, got {self.lr!r}")
-        checked_number("edge_size", self.edge_size)
-        checked_number("edge_ent", self.edge_ent)
+        for name, value in (("lr", self.lr), ("edge_size", self.edge_size), ("edge_ent", self.edge_ent)):
+            if abs(checked_number(name, value)) > _LARGEST_FACTOR:
+                raise ValueError(f"{name} must be at most {_LARGEST_FACTOR:g} in size, got {value:g}")
         checked_choice("message_weights", self.message_weights, _ALGORITHMS)
 
     def score_edges(self, model: nn.Module, data: Data, game: ModelGame) -> EdgeScores:

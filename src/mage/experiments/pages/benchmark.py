@@ -90,7 +90,7 @@ def _section(title: str, numbers: Sequence[int], cells: Sequence[Cell]) -> str:
 def _panel(cells: Sequence[Cell]) -> str:
     """One metric of all methods: figures, and beside each the place of ours and the paper's on a common axis."""
     metric = cells[0].kind
-    scale = _Scale(metric, [value for cell in cells for value in _values(cell)])
+    scale = Scale(metric, [value for cell in cells for value in _values(cell)])
     in_paper = any(cell.paper is not None for cell in cells)
     heads = ["ours", "paper", "diff."] if in_paper else ["ours"]
     lines = []
@@ -130,7 +130,7 @@ def _texts(cell: Cell) -> tuple[str, str, str]:
     return cell.ours_text.replace("-", "−"), cell.paper_text.replace("-", "−"), difference
 
 
-def _strip(cell: Cell, scale: _Scale) -> str:
+def _strip(cell: Cell, scale: Scale) -> str:
     """The place of ours and the paper's on the axis of a metric, as an SVG."""
     y = _HEIGHT / 2
     parts = _grid(scale)
@@ -152,12 +152,12 @@ def _strip(cell: Cell, scale: _Scale) -> str:
     )
 
 
-def _axis(scale: _Scale) -> str:
+def _axis(scale: Scale) -> str:
     texts = "".join(f'<text x="{scale(tick):.1f}" y="11">{text}</text>' for tick, text in scale.ticks)
     return f'<svg class="plot" viewBox="0 0 {_WIDTH} 16" aria-hidden="true">{texts}</svg>'
 
 
-def _grid(scale: _Scale) -> list[str]:
+def _grid(scale: Scale) -> list[str]:
     return [
         f'<line class="grid" x1="{scale(tick):.1f}" x2="{scale(tick):.1f}" y1="0" y2="{_HEIGHT}"/>'
         for tick, _ in scale.ticks
@@ -173,7 +173,7 @@ def _values(cell: Cell) -> list[float]:
     return values
 
 
-class _Scale:
+class Scale:
     """Places of values on the horizontal axis, linear or logarithmic."""
 
     def __init__(self, metric: Metric, values: list[float]) -> None:
@@ -202,7 +202,8 @@ class _Scale:
             every = math.ceil((self.high - self.low) / 4)
             return [(10.0**power, _power(power)) for power in range(int(self.low), int(self.high) + 1, every)]
         size = 10.0 ** math.floor(math.log10(self.high - self.low))
-        step = next(size * part for part in (0.2, 0.25, 0.5, 1.0, 2.0) if (self.high - self.low) / (size * part) <= 4)
+        spans = (self.high - self.low) / size  # from 1 to 10, but for rounding
+        step = next(size * part for part in (0.2, 0.25, 0.5, 1.0, 2.0, 2.5) if spans / part <= 4 + 1e-9)
         first = math.ceil(self.low / step - 1e-9)
         count = math.floor(self.high / step + 1e-9)
         return [(step * n, f"{step * n:.3g}".replace("-", "−")) for n in range(first, count + 1)]

@@ -165,8 +165,8 @@ def test_datasets(name, dataset):
 @pytest.mark.parametrize("argument", ["num_features", "num_classes", "width", "num_layers", "normalize", "readout"])
 def test_networks(argument):
     for value in VALUES.values():
-        fields = {"num_features": 3, "num_classes": 2, "width": 4} | {argument: value}
-        network = outcome(lambda fields=fields: models.GCN(**fields), argument)
+        fields = {"kind": "gcn", "num_features": 3, "num_classes": 2, "width": 4} | {argument: value}
+        network = outcome(lambda fields=fields: models.make_network(fields), argument)
         if network is not None:
             assert network(torch.ones(2, fields["num_features"]), torch.tensor([[0], [1]])).isfinite().all()
 

@@ -112,5 +112,5 @@ def test_unknown_kinds_and_readouts_are_refused():
         make_network({"kind": "mlp"})
     with pytest.raises(ValueError, match="model: 'mlp' is none of"):
         info("benzene").networks.architecture("mlp", 1, 2)
-    with pytest.raises(ValueError, match="readout must be one of mean, max, sum, none; got 'median'"):
+    with pytest.raises(ValueError, match="readout: 'median' is none of mean, max, sum, none"):
         GCN(FEATURES, CLASSES, readout="median")

@@ -13,16 +13,10 @@ from torch_geometric.nn import GATConv, GCNConv, GINConv, global_add_pool, globa
 
 from mage._core.checks import checked_choice, checked_flag, checked_instance, checked_number, checked_whole
 
+# Records of results are kept by the code of these classes: what a constructor does is a part of it.
+_SIZES = frozenset({"num_features", "num_classes", "width", "num_layers", "heads", "head_width"})
 _LARGEST_SIZE = 10**5  # of any part of a network; a slip of the keyboard must not fill the memory
 _READOUTS = {"mean": global_mean_pool, "max": global_max_pool, "sum": global_add_pool}
-
-
-def _checked_sizes(**sizes: Any) -> tuple[int, ...]:
-    """Sizes of a network, or an error that names the one that no network has."""
-    for name, size in sizes.items():
-        if checked_whole(name, size) > _LARGEST_SIZE:
-            raise ValueError(f"{name} must be at most {_LARGEST_SIZE:,}, got {size:,}")
-    return tuple(int(size) for size in sizes.values())
 
 
 class GraphNetwork(nn.Module):
@@ -43,7 +37,8 @@ class GraphNetwork(nn.Module):
         self, convolutions: Sequence[nn.Module], width: int, num_classes: int, readout: str, settings: dict[str, Any]
     ) -> None:
         super().__init__()
-        checked_choice("readout", readout, (*_READOUTS, "none"))
+        if readout not in {*_READOUTS, "none"}:
+            raise ValueError(f"readout: {readout!r} is none of {', '.join(_READOUTS)}, none")
         self.convolutions = nn.ModuleList(convolutions)
         self.head = nn.Linear(width, num_classes)
         self.readout = readout
@@ -94,10 +89,6 @@ class GCN(GraphNetwork):
         normalize: bool = True,
         readout: str = "mean",
     ) -> None:
-        num_features, num_classes, width, num_layers = _checked_sizes(
-            num_features=num_features, num_classes=num_classes, width=width, num_layers=num_layers
-        )
-        normalize = checked_flag("normalize", normalize)
         sizes = [num_features] + [width] * num_layers
         layers = [GCNConv(a, b, normalize=normalize) for a, b in pairwise(sizes)]
         settings = {"num_features": num_features, "width": width, "num_layers": num_layers, "normalize": normalize}
@@ -133,10 +124,6 @@ class GIN(GraphNetwork):
     def __init__(
         self, num_features: int, num_classes: int, width: int = 128, num_layers: int = 3, readout: str = "mean"
     ) -> None:
-        num_features, num_classes, width, num_layers = _checked_sizes(
-            num_features=num_features, num_classes=num_classes, width=width, num_layers=num_layers
-        )
-
         def perceptron(inputs: int) -> nn.Sequential:
             return nn.Sequential(nn.Linear(inputs, width), nn.BatchNorm1d(width), nn.ReLU(), nn.Linear(width, width))
 
@@ -170,15 +157,6 @@ class GAT(GraphNetwork):
         dropout: float = 0.0,
         readout: str = "mean",
     ) -> None:
-        num_features, num_classes, heads, head_width, num_layers = _checked_sizes(
-            num_features=num_features,
-            num_classes=num_classes,
-            heads=heads,
-            head_width=head_width,
-            num_layers=num_layers,
-        )
-        if not 0 <= checked_number("dropout", dropout) < 1:
-            raise ValueError(f"dropout must be in [0, 1), got {dropout!r}")
         width = heads * head_width
         layers = [
             GATConv(inputs, head_width, heads=heads, dropout=dropout)
@@ -206,4 +184,10 @@ def make_network(architecture: dict[str, Any]) -> GraphNetwork:
     if unknown or missing:
         problem = f"has no {min(missing)}" if missing else f"{min(map(str, unknown))} is no argument of {kind}"
         raise ValueError(f"architecture: {problem}")
+    for name in _SIZES & settings.keys():
+        settings[name] = checked_whole(name, settings[name], most=_LARGEST_SIZE)
+    checked_flag("normalize", settings.get("normalize", True))
+    checked_choice("readout", settings.get("readout", "mean"), (*_READOUTS, "none"))
+    if not 0 <= checked_number("dropout", settings.get("dropout", 0.0)) < 1:
+        raise ValueError(f"dropout must be in [0, 1), got {settings['dropout']!r}")
     return NETWORKS[kind](**settings)

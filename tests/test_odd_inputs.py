@@ -15,7 +15,7 @@ from mage.cli import app
 from mage.explainers.fields import GraphFields
 from mage.games import ModelGame
 from mage.testing import random_game
-from tests.helpers.odd_inputs import ODD, Net, graph, outcome
+from tests.helpers.odd_inputs import ODD, Net, check_outcome, graph
 
 # Names and classes are given besides the fields of requests.
 ARGUMENTS = [*GraphFields.__annotations__, "names", "class_names", "progress", "request"]
@@ -30,7 +30,7 @@ def test_arguments_of_explain(argument):
     plain = mage.explain(Net().eval(), graph(), progress=False)
     for value in ODD.values():
         call = {"progress": False} | {argument: value}
-        explanation = outcome(lambda call=call: mage.explain(Net().eval(), graph(), **call), argument)
+        explanation = check_outcome(lambda call=call: mage.explain(Net().eval(), graph(), **call), argument)
         if explanation is None:
             continue
         # Whatever was accepted is what it says: everything that the model adds up to is shared out.
@@ -72,15 +72,15 @@ GRAPHS = {
 @pytest.mark.parametrize("name", GRAPHS)
 def test_graphs(name):
     data, argument = GRAPHS[name]
-    assert outcome(lambda: mage.explain(Net().eval(), data), argument) is None
-    assert outcome(lambda: list(mage.explain_many(Net().eval(), [data])), argument) is None
-    assert outcome(lambda: ModelGame(Net().eval(), data, output="logit", masking="remove"), argument) is None
+    assert check_outcome(lambda: mage.explain(Net().eval(), data), argument) is None
+    assert check_outcome(lambda: list(mage.explain_many(Net().eval(), [data])), argument) is None
+    assert check_outcome(lambda: ModelGame(Net().eval(), data, output="logit", masking="remove"), argument) is None
 
 
 def test_an_attribute_with_the_name_of_python():
     data = graph()
     data["self"] = torch.ones(5)
-    assert outcome(lambda: mage.explain(Net().eval(), data), "self") is None
+    assert check_outcome(lambda: mage.explain(Net().eval(), data), "self") is None
 
 
 MODELS = {
@@ -103,8 +103,8 @@ MODELS = {
 
 @pytest.mark.parametrize("name", MODELS)
 def test_models(name):
-    assert outcome(lambda: mage.explain(MODELS[name], graph()), "model") is None
-    assert outcome(lambda: ModelGame(MODELS[name], graph(), output="logit", masking="remove"), "model") is None
+    assert check_outcome(lambda: mage.explain(MODELS[name], graph()), "model") is None
+    assert check_outcome(lambda: ModelGame(MODELS[name], graph(), output="logit", masking="remove"), "model") is None
 
 
 @pytest.mark.parametrize("value", [*ODD, "no function"])
@@ -113,7 +113,7 @@ def test_functions_of_the_user(value):
     for argument in ("forward", "masking"):
         for function in (odd_value, lambda *_: odd_value):
             fields = {argument: function}
-            outcome(lambda fields=fields: mage.explain(Net().eval(), graph(), **fields), argument, "model")
+            check_outcome(lambda fields=fields: mage.explain(Net().eval(), graph(), **fields), argument, "model")
 
 
 def by_size(masks):
@@ -124,7 +124,7 @@ def by_size(masks):
 @pytest.mark.parametrize("argument", ["num_players", "edges", "names", "value_fn", "baseline", "batch_size"])
 def test_games(argument, value):
     fields = {"value_fn": by_size, "num_players": 4} | {argument: ODD[value]}
-    game = outcome(lambda: Game(**fields), argument)
+    game = check_outcome(lambda: Game(**fields), argument)
     if game is not None and game.num_players < 100 and argument != "value_fn":
         assert game.worth(np.ones((1, game.num_players), dtype=bool))[0] == game.num_players - game.baseline
 
@@ -138,7 +138,7 @@ def test_more_players_than_memory():
 @pytest.mark.parametrize("value", ODD)
 def test_interactions_of_odd_players(value):
     index = mage.interactions(random_game(4), order=2)
-    answer = outcome(lambda: index[ODD[value]], "players", "player", "index", "covers")
+    answer = check_outcome(lambda: index[ODD[value]], "players", "player", "index", "covers")
     assert answer is None or math.isfinite(answer)
 
 
@@ -146,7 +146,7 @@ def test_interactions_of_odd_players(value):
 @pytest.mark.parametrize("argument", ["interactions", "edges"])
 def test_motifs_of_odd_matrices(argument, value):
     fields = {"interactions": np.eye(3), "edges": [(0, 1)]} | {argument: ODD[value]}
-    motifs = outcome(lambda: mage.find_motifs(**fields, max_nodes=2), argument)
+    motifs = check_outcome(lambda: mage.find_motifs(**fields, max_nodes=2), argument)
     assert motifs is None or math.isfinite(motifs.objective)
 
 
@@ -164,7 +164,7 @@ def test_metrics(value):
         (lambda: metrics.edge_auc(odd, truth), "scores|truth"),
         (lambda: metrics.edge_auc(np.arange(5.0), odd), "truth"),
     ):
-        outcome(call, argument)
+        check_outcome(call, argument)
 
 
 def test_truths_that_are_no_truths():
@@ -195,7 +195,9 @@ BY_NAME = {
 def test_mistakes_that_people_have_made(argument):
     for value in BY_NAME[argument]:
         fields = {"progress": False} | ({"node": 0} if argument == "num_hops" else {}) | {argument: value}
-        explanation = outcome(lambda fields=fields: mage.explain(Net().eval(), graph(), **fields), argument, "model")
+        explanation = check_outcome(
+            lambda fields=fields: mage.explain(Net().eval(), graph(), **fields), argument, "model"
+        )
         # A billion motifs are as many as there are.
         assert explanation is None or argument == "num_motifs"
 
@@ -214,7 +216,7 @@ def test_nothing_in_the_place_of_something():
         (lambda: mage.explain(None, graph()), "model"),
         (lambda: mage.explain(Net().eval(), None), "data"),
     ):
-        assert outcome(call, argument) is None
+        assert check_outcome(call, argument) is None
 
 
 @pytest.mark.parametrize("path", ["", ".", "/"])
@@ -233,7 +235,7 @@ def test_paths_that_are_none(path):
         lambda: mage.load(path),
         lambda: list(mage.explain_many(Net().eval(), [graph()], folder=path)),
     ):
-        assert outcome(call, "path", "folder") is None
+        assert check_outcome(call, "path", "folder") is None
 
 
 def test_edges_that_were_emptied(tmp_path):
@@ -253,7 +255,7 @@ def test_edges_that_were_emptied(tmp_path):
     ("graphs", "argument"), [(None, "graphs"), (5, "graphs"), ([None], "data"), (["a"], "data"), ([[]], "data")]
 )
 def test_many(graphs, argument):
-    assert outcome(lambda: list(mage.explain_many(Net().eval(), graphs)), argument) is None
+    assert check_outcome(lambda: list(mage.explain_many(Net().eval(), graphs)), argument) is None
 
 
 def test_an_option_of_datasets_that_there_is_not():

@@ -10,7 +10,7 @@ from torch_geometric.data import Data, HeteroData
 import mage
 from mage.graph import packing
 from mage.testing import random_game
-from tests.helpers.odd_inputs import PATH, VALUES, Net, graph, outcome
+from tests.helpers.odd_inputs import PATH, VALUES, Net, check_outcome, graph
 
 
 @pytest.fixture(scope="module")
@@ -21,17 +21,17 @@ def explanation():
 @pytest.mark.parametrize("method", ["motif_error", "motif_players", "motif_edges", "error_text"])
 def test_methods_that_take_a_motif(explanation, method):
     for value in VALUES.values():
-        assert outcome(lambda value=value: getattr(explanation, method)(value), "motif") is None
+        assert check_outcome(lambda value=value: getattr(explanation, method)(value), "motif") is None
     getattr(explanation, method)(explanation.motifs[0])
 
 
 @pytest.mark.parametrize("name", VALUES)
 def test_worths_of_bits_and_of_connected_coalitions(name):
     game, value = random_game(5, PATH), VALUES[name]
-    assert outcome(lambda: game.worth_of_bits(value), "coalitions") is None
-    assert outcome(lambda: game.connected_worths(value), "graph") is None
+    assert check_outcome(lambda: game.worth_of_bits(value), "coalitions") is None
+    assert check_outcome(lambda: game.connected_worths(value), "graph") is None
     if value is not None and (not callable(value) or isinstance(value, type)):
-        assert outcome(lambda: game.connected_worths(game.graph, value), "tick") is None
+        assert check_outcome(lambda: game.connected_worths(game.graph, value), "tick") is None
 
 
 def test_bits_of_other_players():
@@ -62,7 +62,7 @@ def test_graphs_of_players(name):
         (lambda: players.components(value), "coalition", "coalitions", "players", "player"),
         (lambda: players.neighbours(value), "coalitions", "players", "player"),
     ):
-        outcome(call, *arguments)
+        check_outcome(call, *arguments)
 
 
 class Constant(torch.nn.Module):

@@ -11,7 +11,7 @@ import mage
 from mage import datasets, models, motifs, plots
 from mage.games import ModelGame
 from mage.testing import random_game
-from tests.helpers.odd_inputs import PATH, VALUES, Net, graph, outcome
+from tests.helpers.odd_inputs import PATH, VALUES, Net, check_outcome, graph
 
 INDEX = mage.interactions(random_game(5, PATH), order=2)
 MOTIFS = mage.find_motifs(INDEX, tau=0.5, max_nodes=3)
@@ -29,7 +29,7 @@ def test_fields_of_explanations(explanation, field):
     partners = {"task": ("target", "prediction"), "target": ("task",), "prediction": ("task", "target")}
     for value in VALUES.values():
         names = (field, *partners.get(field, ()), "motifs", "interactions", "edge_index", "players", "names")
-        changed = outcome(lambda value=value: dataclasses.replace(explanation, **{field: value}), *names)
+        changed = check_outcome(lambda value=value: dataclasses.replace(explanation, **{field: value}), *names)
         if changed is not None:
             assert repr(changed)
 
@@ -37,7 +37,7 @@ def test_fields_of_explanations(explanation, field):
 @pytest.mark.parametrize("field", [field.name for field in dataclasses.fields(mage.MotifSet)])
 def test_fields_of_sets_of_motifs(field):
     for value in VALUES.values():
-        changed = outcome(lambda value=value: dataclasses.replace(MOTIFS, **{field: value}), field, "nodes")
+        changed = check_outcome(lambda value=value: dataclasses.replace(MOTIFS, **{field: value}), field, "nodes")
         if changed is not None:
             assert "motifs" in repr(changed)
 
@@ -45,7 +45,9 @@ def test_fields_of_sets_of_motifs(field):
 @pytest.mark.parametrize("field", ["nodes", "score", "names", "edges"])
 def test_fields_of_motifs(field):
     for value in VALUES.values():
-        motif = outcome(lambda value=value: mage.Motif(**{"nodes": (0, 1), "score": 1.0, field: value}), field, "names")
+        motif = check_outcome(
+            lambda value=value: mage.Motif(**{"nodes": (0, 1), "score": 1.0, field: value}), field, "names"
+        )
         if motif is not None:
             assert all(type(node) is int for node in motif.nodes)
 
@@ -65,7 +67,7 @@ def test_functions_of_motifs(name):
         (lambda: REQUEST.check_order(value), "order"),
         (lambda: REQUEST.objective_at(value), "order"),
     ):
-        outcome(call, *arguments)
+        check_outcome(call, *arguments)
 
 
 BY_NODES = ["nodes", "game", "data", "method", "max_nodes", "node_scores", "edge_scores", "edge_std_error", "masking"]
@@ -77,7 +79,7 @@ def test_explanations_by_nodes(argument):
     other = "method_edge_scores" if argument == "edge_scores" else argument
     for value in VALUES.values():
         fields = {"nodes": [0, 1], "game": game, "data": graph(), "method": "mine"} | {argument: value}
-        made = outcome(lambda fields=fields: mage.Explanation.from_nodes(**fields), argument, other)
+        made = check_outcome(lambda fields=fields: mage.Explanation.from_nodes(**fields), argument, other)
         if made is not None:
             assert made.num_nodes == 5
 
@@ -93,9 +95,9 @@ def test_pages_and_plots(name, explanation, tmp_path):
         (lambda: mage.report.explanations_page(value), "explanations"),
         (lambda: mage.report.explanation_page(value), "explanations"),
     ):
-        outcome(call, *arguments)
+        check_outcome(call, *arguments)
     if value is not None:
-        assert outcome(lambda: explanation.plot(positions=value), "positions") is None
+        assert check_outcome(lambda: explanation.plot(positions=value), "positions") is None
 
 
 @pytest.mark.parametrize("name", VALUES)
@@ -108,7 +110,7 @@ def test_drawings_of_no_explanation(name, explanation, tmp_path):
         *(drawing.molecule_of, drawing.coloured_motifs, mage.report.solution_grid),
         *(lambda value: plots.draw_motifs(axes, value), lambda value: plots.draw_heat_map(axes, value)),
     ):
-        assert outcome(lambda function=function: function(value), "explanation") is None
+        assert check_outcome(lambda function=function: function(value), "explanation") is None
     for call, *arguments in (
         (lambda: mage.report.agreement(value, explanation), "first"),
         (lambda: mage.report.agreement(explanation, value), "second"),
@@ -121,7 +123,7 @@ def test_drawings_of_no_explanation(name, explanation, tmp_path):
         (lambda: plots.plot_explanation(explanation, heat_map=value), "heat_map"),
         (lambda: mage.explanation.crop(explanation, value), "most_nodes"),
     ):
-        outcome(call, *arguments)
+        check_outcome(call, *arguments)
 
 
 @pytest.fixture(scope="module")
@@ -159,14 +161,14 @@ def test_datasets(name, dataset):
         (lambda: datasets.GraphDataset.from_graphs("mine", graphs, None, None, value), "class_names"),
         (lambda: models.make_network(value), "architecture"),
     ):
-        outcome(call, *arguments)
+        check_outcome(call, *arguments)
 
 
 @pytest.mark.parametrize("argument", ["num_features", "num_classes", "width", "num_layers", "normalize", "readout"])
 def test_networks(argument):
     for value in VALUES.values():
         fields = {"kind": "gcn", "num_features": 3, "num_classes": 2, "width": 4} | {argument: value}
-        network = outcome(lambda fields=fields: models.make_network(fields), argument)
+        network = check_outcome(lambda fields=fields: models.make_network(fields), argument)
         if network is not None:
             assert network(torch.ones(2, fields["num_features"]), torch.tensor([[0], [1]])).isfinite().all()
 
@@ -190,9 +192,9 @@ def test_training_and_checkpoints(name, dataset, tmp_path):
         (lambda: models.save_checkpoint(tmp_path / "network", value, {}), "model"),
         (lambda: models.save_checkpoint(tmp_path / "network", network, value), "about"),
     ):
-        outcome(call, *arguments)
+        check_outcome(call, *arguments)
     if value is not None:
-        assert outcome(lambda: models.train(dataset, "gin", plan=value), "plan") is None
+        assert check_outcome(lambda: models.train(dataset, "gin", plan=value), "plan") is None
     if not isinstance(value, str):
         for call, *arguments in (
             (lambda: models.load_checkpoint(value), "path"),
@@ -201,7 +203,7 @@ def test_training_and_checkpoints(name, dataset, tmp_path):
             (lambda: models.authors_datasets(value), "folder"),
             (lambda: models.load_image_classifier(value), "source"),
         ):
-            assert outcome(call, *arguments) is None
+            assert check_outcome(call, *arguments) is None
 
 
 def test_positions_of_other_graphs(dataset):

@@ -10,7 +10,7 @@ from mage import metrics
 from mage.graph import PlayerGraph
 from mage.motifs import MotifRequest
 from mage.testing import random_game
-from tests.helpers.odd_inputs import VALUES, Net, graph, outcome
+from tests.helpers.odd_inputs import VALUES, Net, check_outcome, graph
 from tests.helpers.typed_graphs import model_on, typed_graph
 
 INDEX = ["order", "budget", "permutations", "samples", "orderings", "callback", "progress", "request", "until"]
@@ -26,7 +26,7 @@ def test_interactions(argument):
     game = random_game(5)
     for value in VALUES.values():
         call = {argument: value}
-        index = outcome(lambda call=call: mage.interactions(game, **call), argument)
+        index = check_outcome(lambda call=call: mage.interactions(game, **call), argument)
         if index is not None and index.exact:
             assert index.group(range(5)) == pytest.approx(game.total)
 
@@ -36,7 +36,7 @@ def test_motifs(argument):
     index = mage.interactions(random_game(5), order=2)
     for value in VALUES.values():
         call = {argument: value}
-        motifs = outcome(lambda call=call: mage.find_motifs(index, **call), argument)
+        motifs = check_outcome(lambda call=call: mage.find_motifs(index, **call), argument)
         assert motifs is None or math.isfinite(motifs.objective)
 
 
@@ -56,14 +56,14 @@ def test_coalitions_and_groups(name):
         (lambda: metrics.group_attributions(value, everyone), "interactions"),
         (lambda: metrics.group_attributions(index, value), "groups"),
     ):
-        outcome(call, *arguments)
+        check_outcome(call, *arguments)
 
 
 @pytest.mark.parametrize("argument", ["graph", "count", "sizes", "connected", "seed"])
 def test_random_groups(argument):
     for value in VALUES.values():
         fields = {"graph": PlayerGraph(5, [(0, 1), (1, 2)]), "count": 3} | {argument: value}
-        groups = outcome(lambda fields=fields: metrics.random_groups(**fields), argument)
+        groups = check_outcome(lambda fields=fields: metrics.random_groups(**fields), argument)
         assert groups is None or groups.shape == (fields["count"], groups.shape[1])
 
 
@@ -90,7 +90,7 @@ def test_graphs_and_what_is_kept_of_them(name, tmp_path):
         (lambda: mage.load(tmp_path / "kept.mage", value), "max_bytes"),
         (lambda: mage.save_html(value, tmp_path / "page.html"), "explanations"),
     ):
-        outcome(call, *arguments)
+        check_outcome(call, *arguments)
 
 
 def test_a_set_of_nobody_has_a_name():

@@ -8,7 +8,7 @@ import pytest
 import mage
 from mage import metrics
 from mage.testing import random_game
-from tests.helpers.odd_inputs import PATH, VALUES, Net, graph, outcome
+from tests.helpers.odd_inputs import PATH, VALUES, Net, check_outcome, graph
 
 TRUTH = np.array([True, False, True, False, False])
 SIGNS = np.array([1, -1, 0, 0, 0])
@@ -33,7 +33,9 @@ FIELDS = {
 @pytest.mark.parametrize("field", FIELDS)
 def test_fields_of_interactions(field):
     for value in VALUES.values():
-        index = outcome(lambda value=value: mage.Interactions(**FIELDS | {field: value}), field, "values", "std_error")
+        index = check_outcome(
+            lambda value=value: mage.Interactions(**FIELDS | {field: value}), field, "values", "std_error"
+        )
         if index is not None:
             assert "5 players" in repr(index)
 
@@ -54,7 +56,7 @@ def test_methods_of_interactions(name):
         (lambda: index.top(3, None, value), "sign"),
         (lambda: mage.Interactions.from_shapiq(value), "values"),
     ):
-        outcome(call, *arguments)
+        check_outcome(call, *arguments)
 
 
 def test_masks_of_other_shapes_are_no_groups():
@@ -103,4 +105,4 @@ def test_metrics(name):
         (lambda: metrics.measure_case(case, value), "names", "name", "metrics"),
         (lambda: metrics.robust_fidelity(game, [0], seed=value, samples=10), "seed"),
     ):
-        outcome(call, *arguments)
+        check_outcome(call, *arguments)

@@ -5,7 +5,7 @@ import inspect
 import pytest
 
 from mage import explainers
-from tests.helpers.odd_inputs import VALUES, Net, graph, outcome
+from tests.helpers.odd_inputs import VALUES, Net, check_outcome, graph
 
 NAMES = ["GNNExplainer", "SubgraphX", "SAME", "EdgeSHAPer", "RandomNodes", "PGExplainer", "GStarX"]
 PARAMETERS = [
@@ -17,7 +17,7 @@ PARAMETERS = [
 def test_parameters(name, parameter):
     make = getattr(explainers, name)
     for value in VALUES.values():
-        explainer = outcome(lambda value=value: make(**{parameter: value}), parameter)
+        explainer = check_outcome(lambda value=value: make(**{parameter: value}), parameter)
         assert explainer is None or getattr(explainer, parameter) is not None or value is None
 
 
@@ -28,13 +28,15 @@ def test_names_and_graphs(name):
         (lambda: explainers.get(value), "name"),
         (lambda: explainers.EdgeSearch(value), "scores", "name"),
     ):
-        outcome(call, *arguments)
+        check_outcome(call, *arguments)
     if not hasattr(value, "edge_index"):
-        assert outcome(lambda: chooser.explain(Net().eval(), value), "data") is None
+        assert check_outcome(lambda: chooser.explain(Net().eval(), value), "data") is None
     if not callable(value):
-        assert outcome(lambda: explainers.register("mine", value), "make") is None
+        assert check_outcome(lambda: explainers.register("mine", value), "make") is None
     for trained in ("pgexplainer", "gstarx", "matchexplainer", "refine"):
-        assert outcome(lambda trained=trained: explainers.get(trained).fit(Net().eval(), value), "dataset") is None
+        assert (
+            check_outcome(lambda trained=trained: explainers.get(trained).fit(Net().eval(), value), "dataset") is None
+        )
 
 
 @pytest.mark.parametrize(

@@ -84,7 +84,7 @@ VALUES = ODD | {
 }
 
 
-def outcome(call, *names):
+def check_outcome(call, *names):
     """What a call returns; an error must name an argument, and must be raised by mage itself."""
     try:
         return call()

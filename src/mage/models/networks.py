@@ -13,7 +13,7 @@ from torch_geometric.nn import GATConv, GCNConv, GINConv, global_add_pool, globa
 
 from mage._core.checks import checked_choice, checked_flag, checked_instance, checked_number, checked_whole
 
-# Records of results are kept by the code of these classes: what a constructor does is a part of it.
+# The keys of stored results depend on the code of the classes below, so make_network checks the arguments instead.
 _SIZES = frozenset({"num_features", "num_classes", "width", "num_layers", "heads", "head_width"})
 _LARGEST_SIZE = 10**5  # of any part of a network; a slip of the keyboard must not fill the memory
 _READOUTS = {"mean": global_mean_pool, "max": global_max_pool, "sum": global_add_pool}
